@@ -1,0 +1,59 @@
+# One-word commands for a person and for CI alike. Nothing has to be installed first but make and Python:
+# tools/setup.py fetches the installer, makes .venv, and does nothing when the locks did not change.
+
+PY ?= python3
+JOBS ?= 2
+ARGS ?=
+PYTHON := .venv/bin/python
+
+export UV_PYTHON_DOWNLOADS := never
+export UV_COMPILE_BYTECODE := 1
+# Tests start hundreds of short processes; without bytecode each pays for compiling the package again.
+unexport PYTHONDONTWRITEBYTECODE
+
+.DEFAULT_GOAL := help
+.PHONY: help run test setup check bench ledger torture fresh lock clean python core
+
+help: ## list these commands
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s%s\n", $$1, $$2 }' Makefile
+
+run: core ## try it: a demo agent asks, you answer
+	@.venv/bin/assent demo
+
+test: setup ## run all tests; ARGS="-k ask" narrows them, JOBS=4 widens the pool
+	@$(PYTHON) -m pytest -q -n $(JOBS) $(ARGS)
+
+setup: python ## make .venv with the package and every extra
+	@$(PY) tools/setup.py full
+
+check: setup ## format, lint and types
+	@$(PYTHON) -m ruff format --check --quiet .
+	@$(PYTHON) -m ruff check --quiet .
+	@$(PYTHON) -m mypy
+
+bench: setup ## measure, each figure beside its raw floor
+	@$(PYTHON) -m bench $(ARGS)
+
+ledger: setup ## count the requirements that passing tests prove; ARGS=--list names the tests
+	@$(PYTHON) -m tools.ledger $(ARGS)
+
+torture: setup ## the fault tests at full count
+	@$(PYTHON) -m torture $(ARGS)
+
+fresh: ## clone HEAD into an empty home and do run and test there; KEEP=1 keeps the folder
+	@bash tools/fresh.sh
+
+lock: python ## write requirements/*.txt anew; ARGS=--upgrade takes newer versions
+	@$(PY) tools/setup.py lock $(ARGS)
+
+clean: ## remove what make made
+	@rm -rf .venv .boot .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+
+core: python
+	@$(PY) tools/setup.py core
+
+python:
+	@$(PY) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Assent needs Python 3.11 or newer, and $(PY) is $$($(PY) --version 2>/dev/null || echo not there); name another with PY=python3.12." >&2; \
+	  exit 1; }

@@ -1,0 +1,1 @@
+"""What keeps the house: setting up, counting proofs, trying a fresh machine."""
