@@ -223,8 +223,13 @@ def run(*command: str, capture: bool = False, env: dict[str, str] | None = None)
             check=True,
             env={**os.environ, **with_index, **(env or {})},
         )
-    except (OSError, subprocess.CalledProcessError) as error:
-        raise SetupError(f"`{' '.join(command[:4])} …` did not work: {error}") from None
+    except OSError as error:
+        raise SetupError(f"{command[0]} cannot be started: {error.strerror}.") from None
+    except subprocess.CalledProcessError as error:
+        told = " ".join([Path(command[0]).name, *command[1:4]])
+        raise SetupError(
+            f"`{told} …` ended with status {error.returncode}; its own words are above."
+        ) from None
     return done.stdout or ""
 
 
