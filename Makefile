@@ -29,7 +29,7 @@ setup: python ## make .venv with the package and every extra
 check: setup ## format, lint and types
 	@$(PYTHON) -m ruff format --check --quiet .
 	@$(PYTHON) -m ruff check --quiet .
-	@$(PYTHON) -m mypy
+	@$(PYTHON) -m mypy $(wildcard src tests tools bench torture)
 
 bench: setup ## measure, each figure beside its raw floor
 	@$(PYTHON) -m bench $(ARGS)
@@ -47,7 +47,7 @@ lock: python ## write requirements/*.txt anew; ARGS=--upgrade takes newer versio
 	@$(PY) tools/setup.py lock $(ARGS)
 
 clean: ## remove what make made
-	@rm -rf .venv .boot .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
+	@rm -rf .venv .boot .boot-* .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
 	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
 
 core: python
