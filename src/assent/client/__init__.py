@@ -1,0 +1,1 @@
+"""The one door: what agents and surfaces call. Sync and async are the same calls, driven in two ways."""

@@ -1,0 +1,300 @@
+"""Every call of a client, once. `Client` blocks on them, `AsyncClient` awaits them; neither has a body of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import TypeVar
+
+from assent.client.door import Call, Door, until
+from assent.engine.ask import AnswerAsk, DeclineAsk, OpenAsk, ReportUndelivered, WithdrawAsk
+from assent.hub.command import ClaimAsk, Request, WriteStep
+from assent.hub.ids import new_ask_id, new_command_id
+from assent.protocol.answer import Values
+from assent.protocol.ask import Ask, AskId, Consequence, Kind, State
+from assent.protocol.canonical import digest
+from assent.protocol.ending import render_ending
+from assent.protocol.error import (
+    AssentError,
+    BadRequestError,
+    Declined,
+    Expired,
+    NoAnswer,
+    NotFoundError,
+    StillOpen,
+    Superseded,
+    Withdrawn,
+)
+from assent.protocol.principal import Assurance, Principal
+from assent.protocol.prompt import Field, Option, Prompt, check_prompt, question
+from assent.storage.port import Record, Step
+
+__all__ = ["Calls", "Question", "Value", "no_answer", "value_of"]
+
+Value = str | list[str] | dict[str, str | list[str]]
+"""A single answer, several chosen options, or a value for each of several questions."""
+Question = str | Prompt
+
+_NO_ANSWER: dict[State, type[NoAnswer]] = {
+    State.DECLINED: Declined,
+    State.WITHDRAWN: Withdrawn,
+    State.EXPIRED: Expired,
+    State.SUPERSEDED: Superseded,
+}
+_INBOX = 1_000
+MAX_KEY = 500
+SHORTEST_ID = 4
+"""So many characters of the end of an id, at least, before it is looked for."""
+T = TypeVar("T")
+
+
+def value_of(ask: Ask) -> Value:
+    """Return what was answered.
+
+    Raises:
+        NoAnswer: the ask ended otherwise; the error's class and code say how.
+        StillOpen: it has not ended.
+    """
+    if ask.answer is None:
+        raise no_answer(ask)
+    values: dict[str, str | list[str]] = {}
+    for field in ask.prompt.fields:
+        given = ask.answer.values[field.name]
+        values[field.name] = list(given) if field.multiple else given[0]
+    return values if len(values) > 1 else next(iter(values.values()))
+
+
+def no_answer(ask: Ask) -> AssentError:
+    """Return the typed error for an ask without an answer."""
+    if ask.is_open:
+        return StillOpen(ask=ask)
+    return _NO_ANSWER[ask.state](render_ending(ask), ask=ask)
+
+
+class Calls:
+    """What one principal does in one project, through one door."""
+
+    def __init__(
+        self, door: Door, project: str, principal: Principal, via: str, assurance: Assurance
+    ) -> None:
+        self.door = door
+        self.project = project
+        self.principal = principal
+        self.via = via
+        self.assurance = assurance
+
+    def open(  # noqa: PLR0913 - the public call: every part of an ask has a name
+        self,
+        prompt: Question,
+        options: Iterable[str | Option] = (),
+        *,
+        body: str = "",
+        multiple: bool = False,
+        free: bool | None = None,
+        kind: Kind | str = Kind.QUESTION,
+        key: str | None = None,
+        replace: bool = False,
+        run_id: str | None = None,
+        deadline: datetime | timedelta | None = None,
+        consequence: Consequence | str = Consequence.WAIT,
+        escalate_to: str | None = None,
+    ) -> Call[Ask]:
+        """Ask, and return the stored ask at once; it may have been there before (`replayed`)."""
+        if isinstance(prompt, str):
+            prompt = question(prompt, options, body=body, multiple=multiple, free=free)
+        encoded = check_prompt(prompt)
+        if key is not None and not 1 <= len(key) <= MAX_KEY:
+            raise BadRequestError(f"A key has 1 to {MAX_KEY} characters.")
+        if isinstance(deadline, datetime) and deadline.tzinfo is None:
+            raise BadRequestError("A deadline needs its time zone.")
+        request = OpenAsk(
+            new_ask_id(),
+            prompt,
+            digest(encoded),
+            _member(Kind, kind),
+            key,
+            run_id,
+            deadline,
+            _member(Consequence, consequence),
+            escalate_to,
+            replace,
+        )
+        return (yield from self._send(request, request.ask_id))
+
+    def ask(  # noqa: PLR0913 - as `open`
+        self,
+        prompt: Question,
+        options: Iterable[str | Option] = (),
+        *,
+        body: str = "",
+        multiple: bool = False,
+        free: bool | None = None,
+        kind: Kind | str = Kind.QUESTION,
+        key: str | None = None,
+        replace: bool = False,
+        run_id: str | None = None,
+        deadline: datetime | timedelta | None = None,
+        consequence: Consequence | str = Consequence.WAIT,
+        escalate_to: str | None = None,
+        wait: float | None = None,
+    ) -> Call[Value]:
+        """Ask, and return the answer's value, however long it takes.
+
+        With a `key` the same ask is found again after a restart, with its answer if there is one. Without `wait`
+        (seconds) there is no limit; when a wait lapses the ask stays open.
+
+        Raises:
+            NoAnswer: declined, withdrawn, expired or superseded.
+            StillOpen: `wait` lapsed.
+            KeyReusedError: the key belongs to an ask with another prompt.
+        """
+        ask = yield from self.open(
+            prompt,
+            options,
+            body=body,
+            multiple=multiple,
+            free=free,
+            kind=kind,
+            key=key,
+            replace=replace,
+            run_id=run_id,
+            deadline=deadline,
+            consequence=consequence,
+            escalate_to=escalate_to,
+        )
+        return value_of((yield from self.wait(ask.ask_id, wait)) if ask.is_open else ask)
+
+    def ask_all(
+        self,
+        questions: Sequence[Field | str],
+        *,
+        title: str = "",
+        body: str = "",
+        key: str | None = None,
+        wait: float | None = None,
+    ) -> Call[dict[str, str | list[str]]]:
+        """Ask several questions in one round; return a value for each field's name."""
+        fields = tuple(
+            Field(f"q{number}", entry, free=True) if isinstance(entry, str) else entry
+            for number, entry in enumerate(questions, 1)
+        )
+        count = f"{len(fields)} questions" if len(fields) > 1 else "A question"
+        value = yield from self.ask(Prompt(title or count, body, fields), key=key, wait=wait)
+        return value if isinstance(value, dict) else {fields[0].name: value}
+
+    def wait(self, ask_id: str, seconds: float | None = None) -> Call[Ask]:
+        """Return the ask once it has ended, in whichever process that happened.
+
+        Raises:
+            StillOpen: `seconds` went by; the ask stays open.
+        """
+        ask = yield from self.show(ask_id)
+        if not ask.is_open:
+            return ask
+        try:
+            return (yield from until(self.door.until_ended(ask.ask_id, ask.project, seconds)))
+        except StillOpen:
+            raise StillOpen(ask=(yield from self.show(ask.ask_id))) from None
+
+    def answer(self, ask_id: str, reply: str | Values, *, unattended: bool = False) -> Call[Ask]:
+        """Answer with typed text, or with the chosen values by field name; return the ask.
+
+        Raises:
+            UnrecognisedError: the reply fits no option; the ask stays open.
+            ConflictError: somebody else was first; the error carries the ask with the winner's answer.
+            ForbiddenError: an agent cannot answer.
+        """
+        ask = yield from self.show(ask_id)
+        if isinstance(reply, str):
+            request = AnswerAsk(ask.ask_id, reply, None, self.via, self.assurance, unattended)
+        else:
+            values = {name: _texts(given) for name, given in reply.items()}
+            request = AnswerAsk(ask.ask_id, "", values, self.via, self.assurance, unattended)
+        return (yield from self._send(request, ask.ask_id, ask.project))
+
+    def decline(self, ask_id: str, reason: str = "") -> Call[Ask]:
+        """Say no to being asked; the agent is told so, with the reason."""
+        ask = yield from self.show(ask_id)
+        request = DeclineAsk(ask.ask_id, reason, self.via, self.assurance)
+        return (yield from self._send(request, ask.ask_id, ask.project))
+
+    def withdraw(self, ask_id: str, reason: str = "") -> Call[Ask]:
+        """Take an ask back; an agent only its own."""
+        ask = yield from self.show(ask_id)
+        return (yield from self._send(WithdrawAsk(ask.ask_id, reason), ask.ask_id, ask.project))
+
+    def claim(self, ask_id: str) -> Call[Ask]:
+        """Say that one is on it."""
+        ask = yield from self.show(ask_id)
+        return (yield from self._send(ClaimAsk(ask.ask_id), ask.ask_id, ask.project))
+
+    def report_undelivered(self, ask_id: str, reason: str = "") -> Call[Ask]:
+        """Say that no surface could show it; it stays open and is marked."""
+        ask = yield from self.show(ask_id)
+        return (yield from self._send(ReportUndelivered(ask.ask_id, reason), ask.ask_id, ask.project))
+
+    def show(self, ask_id: str) -> Call[Ask]:
+        """Return one ask, by its id or any unambiguous end of it.
+
+        Raises:
+            NotFoundError: no ask, or more than one, is meant.
+        """
+        if len(ask_id) < SHORTEST_ID:
+            raise NotFoundError(
+                f'"{ask_id}" is too short: give at least the last {SHORTEST_ID} characters of an id.'
+            )
+        found = yield from until(self.door.find(ask_id, self.project))
+        if not found:
+            raise NotFoundError(f"There is no ask {ask_id} in project {self.project}.")
+        if len(found) > 1:
+            raise NotFoundError(f"Several asks end in {ask_id}: give more of the id.")
+        return found[0]
+
+    def inbox(
+        self, *, all_states: bool = False, all_projects: bool = False, limit: int = _INBOX
+    ) -> Call[list[Ask]]:
+        """Return what waits, newest first."""
+        project = None if all_projects else self.project
+        return (yield from until(self.door.asks(project, None if all_states else State.OPEN, limit)))
+
+    def count(self, *, all_projects: bool = False) -> Call[int]:
+        """Return how many asks wait."""
+        return (yield from until(self.door.count(None if all_projects else self.project)))
+
+    def log(self, after: int = 0, limit: int = 1_000) -> Call[list[Record]]:
+        """Return the project's events after a number, oldest first."""
+        return (yield from until(self.door.records(self.project, after, limit)))
+
+    def steps(self, flow_id: str) -> Call[list[Step]]:
+        """Return a durable flow's journal."""
+        return (yield from until(self.door.steps(self.project, flow_id)))
+
+    def write_step(self, step: Step) -> Call[None]:
+        """Keep one entry of a durable flow's journal."""
+        yield self.door.send(WriteStep(step), self.project, self.principal, new_command_id())
+
+    def _send(self, request: Request, ask_id: AskId, project: str | None = None) -> Call[Ask]:
+        wait = self.door.send(request, project or self.project, self.principal, new_command_id())
+        ask = yield from until(wait)
+        if ask is None:
+            raise NotFoundError(f"There is no ask {ask_id} here.")
+        return ask
+
+
+E = TypeVar("E", Kind, Consequence)
+
+
+def _member(enum: type[E], given: E | str) -> E:
+    try:
+        return enum(given)
+    except ValueError:
+        words = ", ".join(enum)
+        raise BadRequestError(f'"{given}" is not a {enum.__name__.lower()}: use one of {words}.') from None
+
+
+def _texts(given: Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    if not all(isinstance(text, str) for text in given):
+        raise BadRequestError("The values of an answer are texts.")
+    return tuple(given)

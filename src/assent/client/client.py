@@ -1,0 +1,197 @@
+"""The clients: the same calls, once for threads and once for tasks."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine, Iterator
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from assent.client.calls import Calls, Value, value_of
+from assent.client.door import Call, await_call, run_call
+from assent.client.embedded import EmbeddedDoor
+from assent.hub.audit import Audit, verify
+from assent.hub.hub import Hub
+from assent.protocol.ask import Ask, AskId
+from assent.protocol.principal import Assurance, Principal
+from assent.storage.port import Record
+
+__all__ = ["AsyncClient", "AsyncHandle", "Client", "Handle"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+class _Holder:
+    """One principal in one project, on one hub."""
+
+    def __init__(
+        self,
+        hub: Hub,
+        project: str,
+        principal: Principal,
+        *,
+        via: str = "python",
+        assurance: Assurance = Assurance.DECLARED,
+    ) -> None:
+        self.hub = hub
+        self.project = project
+        self.principal = principal
+        self.calls = Calls(EmbeddedDoor(hub), project, principal, via, assurance)
+
+    def verify(self) -> Audit:
+        """Check the whole store: its chain, its numbers, its rows."""
+        return verify(self.hub.store)
+
+
+def _blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concatenate[Client, P], R]:
+    def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return run_call(call(self.calls, *args, **kwargs))
+
+    functools.update_wrapper(method, call)
+    return method
+
+
+def _awaiting(
+    call: Callable[Concatenate[Calls, P], Call[R]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, R]]:
+    async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await await_call(call(self.calls, *args, **kwargs))
+
+    functools.update_wrapper(method, call)
+    return method
+
+
+class Client(_Holder):
+    """Asks and answers from threads. One client may be used by many threads, and after a fork."""
+
+    ask = _blocking(Calls.ask)
+    ask_all = _blocking(Calls.ask_all)
+    wait = _blocking(Calls.wait)
+    answer = _blocking(Calls.answer)
+    decline = _blocking(Calls.decline)
+    withdraw = _blocking(Calls.withdraw)
+    claim = _blocking(Calls.claim)
+    report_undelivered = _blocking(Calls.report_undelivered)
+    show = _blocking(Calls.show)
+    inbox = _blocking(Calls.inbox)
+    count = _blocking(Calls.count)
+    log = _blocking(Calls.log)
+    steps = _blocking(Calls.steps)
+    write_step = _blocking(Calls.write_step)
+    _open = _blocking(Calls.open)
+
+    @functools.wraps(Calls.open)
+    def open(self, *args: object, **kwargs: object) -> Handle:
+        """Ask, and return at once with a handle."""
+        return Handle(self, self._open(*args, **kwargs))  # type: ignore[arg-type]  # the call's own signature
+
+    def follow(self, after: int = 0) -> Iterator[Record]:
+        """Yield the project's events after a number, as they come, without end."""
+        with self.hub.follow(self.project, after) as feed:
+            yield from feed
+
+    def close(self) -> None:
+        """Let go of the store."""
+        self.hub.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+class AsyncClient(_Holder):
+    """Asks and answers from tasks of any event loop; nothing here blocks a loop for longer than a short read."""
+
+    ask = _awaiting(Calls.ask)
+    ask_all = _awaiting(Calls.ask_all)
+    wait = _awaiting(Calls.wait)
+    answer = _awaiting(Calls.answer)
+    decline = _awaiting(Calls.decline)
+    withdraw = _awaiting(Calls.withdraw)
+    claim = _awaiting(Calls.claim)
+    report_undelivered = _awaiting(Calls.report_undelivered)
+    show = _awaiting(Calls.show)
+    inbox = _awaiting(Calls.inbox)
+    count = _awaiting(Calls.count)
+    log = _awaiting(Calls.log)
+    steps = _awaiting(Calls.steps)
+    write_step = _awaiting(Calls.write_step)
+    _open = _awaiting(Calls.open)
+
+    @functools.wraps(Calls.open)
+    async def open(self, *args: object, **kwargs: object) -> AsyncHandle:
+        """Ask, and return at once with a handle."""
+        return AsyncHandle(self, await self._open(*args, **kwargs))  # type: ignore[arg-type]  # as above
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        self.hub.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class Handle:
+    """An ask that was opened; its answer may take a day."""
+
+    __slots__ = ("_client", "ask")
+
+    def __init__(self, client: Client, ask: Ask) -> None:
+        self._client = client
+        self.ask = ask
+        """The ask as it was when it was last looked at."""
+
+    @property
+    def ask_id(self) -> AskId:
+        """The ask's id."""
+        return self.ask.ask_id
+
+    def wait(self, seconds: float | None = None) -> Ask:
+        """Return the ask once it has ended."""
+        if self.ask.is_open:
+            self.ask = self._client.wait(self.ask_id, seconds)
+        return self.ask
+
+    def value(self, seconds: float | None = None) -> Value:
+        """Return the answer's value, as `Client.ask` does."""
+        return value_of(self.wait(seconds))
+
+    def withdraw(self, reason: str = "") -> Ask:
+        """Take it back."""
+        self.ask = self._client.withdraw(self.ask_id, reason)
+        return self.ask
+
+
+class AsyncHandle:
+    """An ask that was opened; its answer may take a day."""
+
+    __slots__ = ("_client", "ask")
+
+    def __init__(self, client: AsyncClient, ask: Ask) -> None:
+        self._client = client
+        self.ask = ask
+
+    @property
+    def ask_id(self) -> AskId:
+        """The ask's id."""
+        return self.ask.ask_id
+
+    async def wait(self, seconds: float | None = None) -> Ask:
+        """Return the ask once it has ended."""
+        if self.ask.is_open:
+            self.ask = await self._client.wait(self.ask_id, seconds)
+        return self.ask
+
+    async def value(self, seconds: float | None = None) -> Value:
+        """Return the answer's value, as `AsyncClient.ask` does."""
+        return value_of(await self.wait(seconds))
+
+    async def withdraw(self, reason: str = "") -> Ask:
+        """Take it back."""
+        self.ask = await self._client.withdraw(self.ask_id, reason)
+        return self.ask

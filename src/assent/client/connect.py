@@ -1,0 +1,55 @@
+"""Composition, in one visible place: from an address to a client."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from assent.client.client import AsyncClient, Client
+from assent.client.identity import agent, person
+from assent.client.place import find_project, find_store, note_store
+from assent.hub.clock import Clock
+from assent.hub.hub import Hub
+from assent.protocol.principal import Principal, Role, parse_principal
+from assent.storage.sqlite.store import SqliteStore
+
+__all__ = ["connect", "connect_async", "open_hub"]
+
+
+def connect(
+    store: str | Path | None = None, *, project: str | None = None, principal: str | None = None
+) -> Client:
+    """Return a client on the embedded store: the file named, ASSENT_STORE, or `.assent/assent.db` of this folder.
+
+    Without a principal it acts for an agent, which can ask but never answer; `principal="human:ana"` acts for a
+    person and is refused where an agent runs the process.
+    """
+    hub, name, who = _parts(store, project, principal)
+    return Client(hub, name, who)
+
+
+async def connect_async(
+    store: str | Path | None = None, *, project: str | None = None, principal: str | None = None
+) -> AsyncClient:
+    """Return an async client; everything else as `connect`."""
+    hub, name, who = _parts(store, project, principal)
+    return AsyncClient(hub, name, who)
+
+
+def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock | None = None) -> Hub:
+    """Return a hub on the embedded store that is meant."""
+    path = store if isinstance(store, Path) else find_store(store, environ, Path.cwd())
+    embedded = SqliteStore(path)
+    note_store(embedded.path, environ)
+    return Hub(embedded, clock)
+
+
+def _parts(
+    store: str | Path | None, project: str | None, principal: str | None
+) -> tuple[Hub, str, Principal]:
+    environ = os.environ
+    who = agent(environ) if principal is None else parse_principal(principal)
+    if who.role is not Role.AGENT:
+        person(environ)  # refuses where an agent runs this process
+    return open_hub(store, environ), find_project(project, environ, Path.cwd()), who

@@ -1,0 +1,128 @@
+"""What a call may wait for, and the two small drivers that wait: one blocks a thread, one awaits.
+
+A call is a generator that yields `Wait`s and receives what came of them. It is written once; `blocking` and
+`awaiting` make the sync and the async method of it. An HTTP door will yield the same waits.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Generator
+from typing import Any, Generic, Protocol, TypeVar
+
+from assent.hub.command import Request
+from assent.hub.future import Future, LightFuture
+from assent.protocol.ask import Ask, AskId, State
+from assent.protocol.error import AssentError, StillOpen
+from assent.protocol.principal import Principal
+from assent.storage.port import Record, Step
+
+__all__ = ["Call", "Door", "Wait", "await_call", "run_call", "until"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+class Wait(Generic[T]):
+    """Something that is on its way."""
+
+    __slots__ = ("give_up", "seconds", "start")
+
+    def __init__(
+        self,
+        start: Callable[[asyncio.AbstractEventLoop | None], Future[T]],
+        *,
+        seconds: float | None = None,
+        give_up: Callable[[Future[T]], None] | None = None,
+    ) -> None:
+        self.start = start
+        """Begins it, for a thread (None) or for a task of this loop."""
+        self.seconds = seconds
+        """How long to wait; the call then receives StillOpen."""
+        self.give_up = give_up
+
+
+Call = Generator[Wait[Any], Any, R]
+
+
+def until(wait: Wait[T]) -> Call[T]:
+    """Wait inside a call, and keep the type of what comes."""
+    value: T = yield wait
+    return value
+
+
+class Door(Protocol):
+    """What stands behind a client: an embedded hub, or a server."""
+
+    def send(
+        self, request: Request, project: str, principal: Principal, command_id: str
+    ) -> Wait[Ask | None]: ...
+    def until_ended(self, ask_id: AskId, project: str, seconds: float | None) -> Wait[Ask]: ...
+    def find(self, ask_id: str, project: str | None) -> Wait[list[Ask]]: ...
+    def asks(self, project: str | None, state: State | None, limit: int) -> Wait[list[Ask]]: ...
+    def count(self, project: str | None) -> Wait[int]: ...
+    def records(self, project: str, after: int, limit: int) -> Wait[list[Record]]: ...
+    def steps(self, project: str, flow_id: str) -> Wait[list[Step]]: ...
+    def close(self) -> None: ...
+
+
+def run_call(call: Call[R]) -> R:
+    """Drive a call on this thread."""
+    try:
+        wait = next(call)
+        while True:
+            future = wait.start(None)
+            assert isinstance(future, LightFuture)  # noqa: S101 - no loop was given
+            try:
+                has_come = future.wait(wait.seconds)
+            except BaseException:
+                if wait.give_up is not None:
+                    wait.give_up(future)
+                call.close()
+                raise
+            if not has_come:
+                if wait.give_up is not None:
+                    wait.give_up(future)
+                wait = call.throw(StillOpen())
+                continue
+            try:
+                value = future.result()
+            except AssentError as error:
+                wait = call.throw(error)
+            else:
+                wait = call.send(value)
+    except StopIteration as stop:
+        result: R = stop.value
+        return result
+
+
+async def await_call(call: Call[R]) -> R:
+    """Drive a call in this task."""
+    loop = asyncio.get_running_loop()
+    try:
+        wait = next(call)
+        while True:
+            future = wait.start(loop)
+            assert isinstance(future, asyncio.Future)  # noqa: S101 - a loop was given
+            try:
+                if wait.seconds is not None and not future.done():
+                    await asyncio.wait({future}, timeout=wait.seconds)
+                    if not future.done():
+                        if wait.give_up is not None:
+                            wait.give_up(future)
+                        future.cancel()
+                        wait = call.throw(StillOpen())
+                        continue
+                value = await future
+            except AssentError as error:
+                wait = call.throw(error)
+            except BaseException:
+                if wait.give_up is not None:
+                    wait.give_up(future)
+                call.close()
+                raise
+            else:
+                wait = call.send(value)
+    except StopIteration as stop:
+        result: R = stop.value
+        return result

@@ -1,0 +1,91 @@
+"""The door to a hub in this process, on a store."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TypeVar
+
+from assent.client.door import Wait
+from assent.hub.command import Request
+from assent.hub.future import Future, LightFuture
+from assent.hub.hub import Hub
+from assent.protocol.ask import Ask, AskId, State
+from assent.protocol.principal import Principal
+from assent.storage.port import Reader, Record, Step
+
+__all__ = ["EmbeddedDoor"]
+
+T = TypeVar("T")
+
+
+class EmbeddedDoor:
+    """Fits `client.door.Door`."""
+
+    def __init__(self, hub: Hub) -> None:
+        self.hub = hub
+
+    def send(self, request: Request, project: str, principal: Principal, command_id: str) -> Wait[Ask | None]:
+        """Send one request to the hub."""
+
+        def start(loop: asyncio.AbstractEventLoop | None) -> Future[Ask | None]:
+            return self.hub.handle(
+                request, project=project, principal=principal, command_id=command_id, loop=loop
+            )
+
+        return Wait(start)
+
+    def until_ended(self, ask_id: AskId, project: str, seconds: float | None) -> Wait[Ask]:
+        """Wait until the ask has ended, in whichever process."""
+
+        def start(loop: asyncio.AbstractEventLoop | None) -> Future[Ask]:
+            return self.hub.wait(ask_id, project, loop)
+
+        def give_up(future: Future[Ask]) -> None:
+            self.hub.waiters.discard(ask_id, future)
+
+        return Wait(start, seconds=seconds, give_up=give_up)
+
+    def find(self, ask_id: str, project: str | None) -> Wait[list[Ask]]:
+        """Find asks by id, or by the end of one."""
+
+        def read(reader: Reader) -> list[Ask]:
+            exact = reader.ask(ask_id, project)
+            return [exact] if exact is not None else reader.asks_ending_in(ask_id, project)
+
+        return self._read(read)
+
+    def asks(self, project: str | None, state: State | None, limit: int) -> Wait[list[Ask]]:
+        """List asks, newest first."""
+        return self._read(lambda reader: reader.asks(project, state, limit))
+
+    def count(self, project: str | None) -> Wait[int]:
+        """Count what waits."""
+        return self._read(lambda reader: reader.count_open(project))
+
+    def records(self, project: str, after: int, limit: int) -> Wait[list[Record]]:
+        """Read the log."""
+        return self._read(lambda reader: reader.records(project, after, limit))
+
+    def steps(self, project: str, flow_id: str) -> Wait[list[Step]]:
+        """Read a flow's journal."""
+        return self._read(lambda reader: reader.steps(project, flow_id))
+
+    def close(self) -> None:
+        """Close the hub and its store."""
+        self.hub.close()
+
+    def _read(self, read: Callable[[Reader], T]) -> Wait[T]:
+        # A short read is done at once, also on an event loop: 20 rows take less than a hand-over to a thread.
+        def start(loop: asyncio.AbstractEventLoop | None) -> Future[T]:
+            with self.hub.reading() as reader:
+                value = read(reader)
+            if loop is None:
+                light: LightFuture[T] = LightFuture()
+                light.set(value, None)
+                return light
+            future: asyncio.Future[T] = loop.create_future()
+            future.set_result(value)
+            return future
+
+        return Wait(start)

@@ -1,0 +1,113 @@
+"""Which store, which project: from what was said, else from the environment, else from where we are."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from assent.protocol.error import BadRequestError
+
+__all__ = ["find_project", "find_root", "find_store", "note_store", "noted_stores"]
+
+_MOST_NOTED = 200
+MAX_PROJECT = 200
+
+
+def find_root(start: Path) -> Path:
+    """Return the nearest folder upward with `.assent/` or `.git`, else `start`.
+
+    In a git worktree it is the main worktree, so that all worktrees share one store.
+    """
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if (folder / ".assent").is_dir() or (folder / ".git").is_dir():
+            return folder
+        pointer = folder / ".git"
+        if pointer.is_file():
+            return _main_worktree(pointer) or folder
+    return start
+
+
+def _main_worktree(pointer: Path) -> Path | None:
+    # A worktree's .git file says "gitdir: MAIN/.git/worktrees/NAME".
+    try:
+        text = pointer.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return None
+    head, _, target = text.partition(":")
+    git_folder = (pointer.parent / target.strip()).resolve()
+    if (
+        head.strip() == "gitdir"
+        and git_folder.parent.name == "worktrees"
+        and git_folder.parents[1].name == ".git"
+    ):
+        return git_folder.parents[2]
+    return None
+
+
+def find_store(url: str | None, environ: Mapping[str, str], start: Path) -> Path:
+    """Return the file of the embedded store that `url`, ASSENT_STORE or the folder names.
+
+    Raises:
+        BadRequestError: the address is of no known form.
+    """
+    given = url or environ.get("ASSENT_STORE")
+    if not given:
+        return find_root(start) / ".assent" / "assent.db"
+    if given.startswith("sqlite:///"):
+        return Path(given.removeprefix("sqlite:///")).expanduser()
+    scheme = given.partition("://")[0] if "://" in given else ""
+    if scheme:
+        raise BadRequestError(
+            f'"{scheme}://" stores are not there yet: use sqlite:///path/file.db, or leave it out for .assent/assent.db.'
+        )
+    raise BadRequestError(f'"{given}" is not a store: write sqlite:///path/file.db.')
+
+
+def find_project(name: str | None, environ: Mapping[str, str], start: Path) -> str:
+    """Return the project that is meant: as said, by ASSENT_PROJECT, or the root folder's name."""
+    project = name or environ.get("ASSENT_PROJECT") or find_root(start).name or "default"
+    if (
+        len(project) > MAX_PROJECT
+        or "/" in project
+        or not project.isprintable()
+        or project != project.strip()
+    ):
+        raise BadRequestError(
+            f"{project[:200]!r} is not a project's name: no slashes, nothing invisible, at most {MAX_PROJECT} characters."
+        )
+    return project
+
+
+def _notes(environ: Mapping[str, str]) -> Path | None:
+    state = environ.get("XDG_STATE_HOME")
+    home = environ.get("HOME")
+    if state:
+        return Path(state) / "assent" / "stores"
+    return Path(home) / ".local" / "state" / "assent" / "stores" if home else None
+
+
+def noted_stores(environ: Mapping[str, str]) -> list[Path]:
+    """Return the stores that this user has opened and that are still there, newest first."""
+    notes = _notes(environ)
+    try:
+        lines = notes.read_text(encoding="utf-8").splitlines() if notes else []
+    except (OSError, UnicodeDecodeError):
+        return []
+    return [Path(line) for line in reversed(lines) if line and Path(line).is_file()]
+
+
+def note_store(path: Path, environ: Mapping[str, str]) -> None:
+    """Remember that this user opened the store at `path`. Never fails: it is a convenience."""
+    notes = _notes(environ)
+    if notes is None or "\n" in str(path) or path in noted_stores(environ):
+        return
+    try:
+        notes.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        kept = [str(known) for known in reversed(noted_stores(environ))][-_MOST_NOTED + 1 :]
+        fresh = notes.with_name(f"stores.{os.getpid()}")
+        fresh.write_text("\n".join([*kept, str(path)]) + "\n", encoding="utf-8")
+        fresh.replace(notes)
+    except OSError:
+        return

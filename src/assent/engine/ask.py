@@ -1,0 +1,469 @@
+"""An ask waits until a person ends it, exactly once.
+
+Rule 1: whatever decides an ask's next state is in this file.
+Rule 2: silence is never a yes: no deadline leads to `answered` or `declined`.
+Rule 3: an outcome is final; who comes later gets `conflict` and is told who was first.
+
+The docs' diagram is printed from TRANSITIONS, and a test walks all pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any, assert_never
+
+import msgspec
+from msgspec.structs import replace
+
+from assent.engine.stamp import UNSTAMPED, Stamp
+from assent.protocol.answer import Answer, FieldValues, check_values
+from assent.protocol.ask import WAITING_KINDS, Ask, AskId, Consequence, Kind, Outcome, State
+from assent.protocol.ending import render_ending
+from assent.protocol.error import (
+    BadRequestError,
+    CommandReusedError,
+    ConflictError,
+    ForbiddenError,
+    KeyReusedError,
+    NotFoundError,
+)
+from assent.protocol.principal import Assurance, Role
+from assent.protocol.prompt import Prompt
+from assent.protocol.reply import recognise
+
+__all__ = [
+    "ENDINGS",
+    "TRANSITIONS",
+    "AnswerAsk",
+    "AskAnswered",
+    "AskDeclined",
+    "AskEscalated",
+    "AskExpired",
+    "AskOpened",
+    "AskOverdue",
+    "AskSuperseded",
+    "AskUndelivered",
+    "AskWithdrawn",
+    "Command",
+    "DeclineAsk",
+    "Event",
+    "LapseAsk",
+    "OpenAsk",
+    "ReportUndelivered",
+    "SupersedeAsk",
+    "WithdrawAsk",
+    "deadline",
+    "decide",
+    "evolve",
+]
+
+
+# Commands
+
+
+class OpenAsk(msgspec.Struct, frozen=True):
+    """Ask. The caller mints `ask_id`, so that a retry finds what it made."""
+
+    ask_id: AskId
+    prompt: Prompt
+    digest: str
+    kind: Kind = Kind.QUESTION
+    key: str | None = None
+    run_id: str | None = None
+    deadline: datetime | timedelta | None = None
+    """An instant, or how long after the opening."""
+    consequence: Consequence = Consequence.WAIT
+    escalate_to: str | None = None
+    is_replacing: bool = False
+    stamp: Stamp = UNSTAMPED
+
+
+class AnswerAsk(msgspec.Struct, frozen=True):
+    """Answer with typed `text`, or with ready-made `values`."""
+
+    ask_id: AskId
+    text: str = ""
+    values: FieldValues | None = None
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    """A person let a process answer an approval where no terminal is; the log says so."""
+    stamp: Stamp = UNSTAMPED
+
+
+class DeclineAsk(msgspec.Struct, frozen=True):
+    """A person's no to being asked."""
+
+    ask_id: AskId
+    reason: str = ""
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    stamp: Stamp = UNSTAMPED
+
+
+class WithdrawAsk(msgspec.Struct, frozen=True):
+    """Take an ask back."""
+
+    ask_id: AskId
+    reason: str = ""
+    stamp: Stamp = UNSTAMPED
+
+
+class SupersedeAsk(msgspec.Struct, frozen=True):
+    """A newer ask takes this one's place."""
+
+    ask_id: AskId
+    successor: AskId
+    stamp: Stamp = UNSTAMPED
+
+
+class LapseAsk(msgspec.Struct, frozen=True):
+    """The deadline has passed: let the declared consequence happen."""
+
+    ask_id: AskId
+    stamp: Stamp = UNSTAMPED
+
+
+class ReportUndelivered(msgspec.Struct, frozen=True):
+    """No surface could show it."""
+
+    ask_id: AskId
+    reason: str = ""
+    stamp: Stamp = UNSTAMPED
+
+
+Command = OpenAsk | AnswerAsk | DeclineAsk | WithdrawAsk | SupersedeAsk | LapseAsk | ReportUndelivered
+
+
+# Events: what the log keeps. The tag is the event's type on the wire.
+
+
+class AskOpened(msgspec.Struct, frozen=True, tag="ask.opened"):
+    """An ask waits."""
+
+    ask_id: AskId
+    at: datetime
+    kind: Kind
+    key: str | None
+    prompt: Prompt
+    digest: str
+    asker: str
+    run_id: str | None
+    deadline: datetime | None
+    consequence: Consequence
+    escalate_to: str | None
+    replaces: AskId | None = None
+
+
+class AskAnswered(msgspec.Struct, frozen=True, tag="ask.answered"):
+    """A person answered."""
+
+    ask_id: AskId
+    answer: Answer
+    is_unattended: bool = False
+
+
+class _Ended(msgspec.Struct, frozen=True):
+    ask_id: AskId
+    outcome: Outcome
+
+
+class AskDeclined(_Ended, frozen=True, tag="ask.declined"):
+    """A person said no to being asked."""
+
+
+class AskWithdrawn(_Ended, frozen=True, tag="ask.withdrawn"):
+    """It was taken back."""
+
+
+class AskExpired(_Ended, frozen=True, tag="ask.expired"):
+    """Nobody answered in time, and the declared consequence ends it."""
+
+
+class AskSuperseded(_Ended, frozen=True, tag="ask.superseded"):
+    """A newer ask took its place."""
+
+
+class AskOverdue(msgspec.Struct, frozen=True, tag="ask.overdue"):
+    """The deadline passed and the ask goes on waiting."""
+
+    ask_id: AskId
+    at: datetime
+
+
+class AskEscalated(msgspec.Struct, frozen=True, tag="ask.escalated"):
+    """The deadline passed; somebody else is asked, too."""
+
+    ask_id: AskId
+    at: datetime
+    to: str
+
+
+class AskUndelivered(msgspec.Struct, frozen=True, tag="ask.undelivered"):
+    """It could be shown nowhere; it stays open."""
+
+    ask_id: AskId
+    at: datetime
+    reason: str
+
+
+Event = (
+    AskOpened
+    | AskAnswered
+    | AskDeclined
+    | AskWithdrawn
+    | AskExpired
+    | AskSuperseded
+    | AskOverdue
+    | AskEscalated
+    | AskUndelivered
+)
+
+TRANSITIONS: dict[State | None, dict[type[Event], State]] = {
+    None: {AskOpened: State.OPEN},
+    State.OPEN: {
+        AskAnswered: State.ANSWERED,
+        AskDeclined: State.DECLINED,
+        AskWithdrawn: State.WITHDRAWN,
+        AskExpired: State.EXPIRED,
+        AskSuperseded: State.SUPERSEDED,
+        AskOverdue: State.OPEN,
+        AskEscalated: State.OPEN,
+        AskUndelivered: State.OPEN,
+    },
+    State.ANSWERED: {},
+    State.DECLINED: {},
+    State.WITHDRAWN: {},
+    State.EXPIRED: {},
+    State.SUPERSEDED: {},
+}
+
+ENDINGS: dict[Consequence, type[Event]] = {
+    Consequence.WAIT: AskOverdue,
+    Consequence.DENY: AskExpired,
+    Consequence.ESCALATE: AskEscalated,
+    Consequence.END_RUN: AskExpired,
+}
+"""What a lapsed deadline leads to. No row leads to an answer (decided rule 6)."""
+
+
+def decide(ask: Ask | None, command: Command) -> tuple[Event, ...]:
+    """Return what `command` does to `ask`; nothing when it was done before.
+
+    For `OpenAsk`, `ask` is the one that already has its id or key.
+
+    Raises:
+        NotFoundError: there is no such ask.
+        ConflictError: it has ended; the error carries it.
+        KeyReusedError: the key belongs to another prompt.
+        UnrecognisedError: the reply fits no option; the ask stays open.
+        BadRequestError: the command contradicts itself.
+    """
+    return _DECISIONS[type(command)](ask, command)
+
+
+def deadline(ask: Ask) -> datetime | None:
+    """Return when this ask wants to be looked at again."""
+    return ask.deadline if ask.is_open and not ask.is_overdue else None
+
+
+def evolve(ask: Ask | None, event: Event, *, project: str = "", sequence: int = 0) -> Ask:
+    """Return the ask as it is after `event`, the project's event number `sequence`."""
+    state = TRANSITIONS[ask.state if ask else None][type(event)]
+    if isinstance(event, AskOpened):
+        return Ask(
+            event.ask_id,
+            project,
+            event.kind,
+            state,
+            event.key,
+            event.prompt,
+            event.digest,
+            event.asker,
+            event.run_id,
+            event.at,
+            event.deadline,
+            event.consequence,
+            event.escalate_to,
+            sequence=sequence,
+        )
+    assert ask is not None  # noqa: S101 - TRANSITIONS has just said so
+    match event:
+        case AskAnswered():
+            return replace(ask, state=state, answer=event.answer, sequence=sequence)
+        case AskDeclined() | AskWithdrawn() | AskExpired() | AskSuperseded():
+            return replace(ask, state=state, outcome=event.outcome, sequence=sequence)
+        case AskOverdue() | AskEscalated():
+            return replace(ask, is_overdue=True, sequence=sequence)
+        case AskUndelivered():
+            return replace(ask, is_undelivered=True, sequence=sequence)
+        case _:
+            assert_never(event)
+
+
+def _open(ask: Ask | None, command: OpenAsk) -> tuple[Event, ...]:
+    return _opened(command) if ask is None else _open_again(ask, command)
+
+
+def _opened(command: OpenAsk, *, replaces: AskId | None = None) -> tuple[Event, ...]:
+    stamp = command.stamp
+    _check_deadline(command)
+    due = stamp.at + command.deadline if isinstance(command.deadline, timedelta) else command.deadline
+    return (
+        AskOpened(
+            command.ask_id,
+            stamp.at,
+            command.kind,
+            command.key,
+            command.prompt,
+            command.digest,
+            str(stamp.by),
+            command.run_id,
+            due,
+            command.consequence,
+            command.escalate_to,
+            replaces,
+        ),
+    )
+
+
+def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
+    if ask.digest == command.digest:
+        return ()
+    if ask.ask_id == command.ask_id:
+        raise CommandReusedError
+    if not command.is_replacing or not ask.is_open:
+        raise KeyReusedError(
+            f'The key "{command.key}" already belongs to {ask.ask_id}, which asks something else.', ask=ask
+        )
+    return _opened(command, replaces=ask.ask_id)
+
+
+def _check_deadline(command: OpenAsk) -> None:
+    if command.consequence is Consequence.WAIT:
+        return
+    if command.kind in WAITING_KINDS:
+        raise BadRequestError(f"A {command.kind} waits without limit: its only consequence is wait.")
+    if command.deadline is None:
+        raise BadRequestError(f'The consequence "{command.consequence}" needs a deadline.')
+    if command.consequence is Consequence.ESCALATE and not command.escalate_to:
+        raise BadRequestError('The consequence "escalate" needs somebody to escalate to.')
+
+
+def _answer(ask: Ask | None, command: AnswerAsk) -> tuple[Event, ...]:
+    ask = _found(ask, command.ask_id)
+    stamp = command.stamp
+    if not ask.is_open:
+        return _already(ask, stamp, _is_same_answer(ask, command))
+    if ask.kind is Kind.APPROVAL and command.assurance is Assurance.DECLARED and not command.is_unattended:
+        raise ForbiddenError(
+            "An approval needs a person at a terminal or a person's token; a process's word is not enough."
+        )
+    if command.values is None:
+        values = recognise(ask.prompt, command.text)
+    else:
+        values = check_values(ask.prompt, command.values)
+    answer = Answer(
+        values, command.text, str(stamp.by), command.via, command.assurance, stamp.at, stamp.command_id
+    )
+    return (AskAnswered(ask.ask_id, answer, command.is_unattended),)
+
+
+def _decline(ask: Ask | None, command: DeclineAsk) -> tuple[Event, ...]:
+    ask = _found(ask, command.ask_id)
+    if not ask.is_open:
+        return _already(ask, command.stamp, ask.state is State.DECLINED)
+    outcome = _outcome(
+        State.DECLINED, command.stamp, reason=command.reason, via=command.via, assurance=command.assurance
+    )
+    return (AskDeclined(ask.ask_id, outcome),)
+
+
+def _withdraw(ask: Ask | None, command: WithdrawAsk) -> tuple[Event, ...]:
+    ask = _found(ask, command.ask_id)
+    stamp = command.stamp
+    # Decided rule 12: for the asker and for people with the right.
+    if stamp.by.role is Role.AGENT and str(stamp.by) != ask.asker:
+        raise ForbiddenError(f"Only {ask.asker} or a person can take this ask back.")
+    if not ask.is_open:
+        return _already(ask, stamp, ask.state is State.WITHDRAWN)
+    return (AskWithdrawn(ask.ask_id, _outcome(State.WITHDRAWN, stamp, reason=command.reason)),)
+
+
+def _supersede(ask: Ask | None, command: SupersedeAsk) -> tuple[Event, ...]:
+    ask = _found(ask, command.ask_id)
+    if not ask.is_open:
+        raise ConflictError(render_ending(ask), ask=ask)
+    return (
+        AskSuperseded(ask.ask_id, _outcome(State.SUPERSEDED, command.stamp, successor=command.successor)),
+    )
+
+
+def _lapse(ask: Ask | None, command: LapseAsk) -> tuple[Event, ...]:
+    ask = _found(ask, command.ask_id)
+    due = deadline(ask)
+    at = command.stamp.at
+    if due is None or due > at:
+        return ()
+    if ENDINGS[ask.consequence] is AskOverdue:
+        return (AskOverdue(ask.ask_id, at),)
+    if ENDINGS[ask.consequence] is AskEscalated:
+        return (AskEscalated(ask.ask_id, at, ask.escalate_to or ""),)
+    outcome = _outcome(State.EXPIRED, command.stamp, consequence=ask.consequence)
+    return (AskExpired(ask.ask_id, outcome),)
+
+
+def _report_undelivered(ask: Ask | None, command: ReportUndelivered) -> tuple[Event, ...]:
+    ask = _found(ask, command.ask_id)
+    if not ask.is_open or ask.is_undelivered:
+        return ()
+    return (AskUndelivered(ask.ask_id, command.stamp.at, command.reason),)
+
+
+def _found(ask: Ask | None, ask_id: AskId) -> Ask:
+    if ask is None:
+        raise NotFoundError(f"There is no ask {ask_id} here.")
+    return ask
+
+
+def _already(ask: Ask, stamp: Stamp, is_same: bool) -> tuple[Event, ...]:
+    """A retry of the command that ended it gets its own reply; everyone else was too late."""
+    ending = ask.answer or ask.outcome
+    if ending is not None and stamp.command_id and ending.command_id == stamp.command_id:
+        if not is_same or ending.by != str(stamp.by):
+            raise CommandReusedError
+        return ()
+    raise ConflictError(render_ending(ask), ask=ask)
+
+
+def _is_same_answer(ask: Ask, command: AnswerAsk) -> bool:
+    if ask.answer is None:
+        return False
+    return command.text == ask.answer.text and command.values in (None, ask.answer.values)
+
+
+def _outcome(
+    state: State,
+    stamp: Stamp,
+    *,
+    reason: str = "",
+    via: str = "",
+    assurance: Assurance | None = None,
+    consequence: Consequence | None = None,
+    successor: AskId | None = None,
+) -> Outcome:
+    return Outcome(
+        state, stamp.at, str(stamp.by), via, assurance, reason, consequence, successor, stamp.command_id
+    )
+
+
+_DECISIONS: dict[type[Command], Callable[[Ask | None, Any], tuple[Event, ...]]] = {
+    OpenAsk: _open,
+    AnswerAsk: _answer,
+    DeclineAsk: _decline,
+    WithdrawAsk: _withdraw,
+    SupersedeAsk: _supersede,
+    LapseAsk: _lapse,
+    ReportUndelivered: _report_undelivered,
+}

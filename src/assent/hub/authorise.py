@@ -1,0 +1,46 @@
+"""The one guard: who may send which command. Every door leads through it."""
+
+from __future__ import annotations
+
+from assent.engine.ask import (
+    AnswerAsk,
+    DeclineAsk,
+    LapseAsk,
+    OpenAsk,
+    ReportUndelivered,
+    SupersedeAsk,
+    WithdrawAsk,
+)
+from assent.hub.command import ClaimAsk, Request, Tick, WriteStep
+from assent.protocol.error import ForbiddenError
+from assent.protocol.principal import Principal, Role
+
+__all__ = ["RIGHTS", "authorise"]
+
+_ASKERS = frozenset({Role.AGENT, Role.HUMAN, Role.OPERATOR})
+
+RIGHTS: dict[type[Request], frozenset[Role]] = {
+    OpenAsk: _ASKERS,
+    AnswerAsk: frozenset({Role.HUMAN}),  # decided rule 8: a machine is never a human
+    DeclineAsk: frozenset({Role.HUMAN}),
+    WithdrawAsk: _ASKERS,  # an agent only its own: the machine knows the asker
+    ClaimAsk: frozenset({Role.HUMAN}),
+    ReportUndelivered: _ASKERS,
+    WriteStep: _ASKERS,
+    Tick: frozenset(Role),
+    LapseAsk: frozenset(),  # the hub's own
+    SupersedeAsk: frozenset(),  # only ever a reaction
+}
+
+
+def authorise(principal: Principal, request: Request) -> None:
+    """Let `request` pass, or refuse it.
+
+    Raises:
+        ForbiddenError: this role may not send it.
+    """
+    if principal.role in RIGHTS[type(request)]:
+        return
+    if principal.role is Role.AGENT and isinstance(request, AnswerAsk | DeclineAsk | ClaimAsk):
+        raise ForbiddenError(f"{principal} is an agent: only a person can answer.")
+    raise ForbiddenError(f"{principal} may not do that.")

@@ -1,0 +1,215 @@
+"""The hub: one door for every command, one transaction each, on a store.
+
+Commands that come together share a transaction. A command decides before it writes, so a refusal has nothing to
+undo; if a write fails, the group is rolled back and its commands run again one by one, so that only the culprit fails.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import weakref
+from contextlib import AbstractContextManager
+
+from assent.hub.authorise import authorise
+from assent.hub.clock import Clock, SystemClock
+from assent.hub.command import Request, Tick
+from assent.hub.desk import Desk, Envelope, SpoiledError
+from assent.hub.feed import Feed
+from assent.hub.future import Future, LightFuture, settle
+from assent.hub.ids import new_command_id
+from assent.hub.waiters import Waiters
+from assent.protocol.ask import Ask, AskId
+from assent.protocol.error import AssentError, StoreBusyError, StoreError
+from assent.protocol.principal import Principal, Role
+from assent.storage.port import Reader, Store
+from assent.storage.writer import Writer
+
+__all__ = ["BUSY_SECONDS", "Hub", "Work"]
+
+BUSY_SECONDS = 5.0
+"""How long a command may wait for a store that another process holds, before it is given up untouched."""
+
+_SELF = Principal(Role.OPERATOR, "assent")
+
+
+class Work:
+    """A command on its way, and the future of its reply."""
+
+    __slots__ = ("envelope", "future", "is_taken")
+
+    def __init__(self, envelope: Envelope, future: Future[Ask | None]) -> None:
+        self.envelope = envelope
+        self.future: Future[Ask | None] | None = future
+        self.is_taken = False
+
+    def settle(self) -> Future[Ask | None] | None:
+        """Return the future, once: whoever gets it settles it."""
+        future, self.future = self.future, None
+        return future
+
+
+Reply = tuple[Work, Ask | None, AssentError | None]
+
+
+class Hub:
+    """Handles commands on one store, for all threads and event loops of this process."""
+
+    def __init__(self, store: Store, clock: Clock | None = None) -> None:
+        self.store = store
+        self.clock: Clock = clock or SystemClock()
+        self._fresh()
+        _hubs.add(self)
+
+    def _fresh(self) -> None:
+        self._writer: Writer[Work] = Writer(self.store.mutex, self._perform)
+        self.waiters = Waiters(self.store, self._lapse)
+        self.feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
+
+    # Doors
+
+    def handle(
+        self,
+        request: Request,
+        *,
+        project: str,
+        principal: Principal,
+        command_id: str | None = None,
+        loop: asyncio.AbstractEventLoop | None = None,
+    ) -> Future[Ask | None]:
+        """Send one request; return the future of the ask it is about.
+
+        A caller on a thread gets a light future and may do the commit itself; a caller on an event loop never
+        blocks. The same `command_id` sent again gets the reply that it got, or would have got, before.
+        """
+        authorise(principal, request)
+        envelope = Envelope(command_id or new_command_id(), project, principal, request)
+        if loop is not None:
+            future = loop.create_future()
+            self._writer.submit(Work(envelope, future), may_lead=False)
+            return future
+        light: LightFuture[Ask | None] = LightFuture()
+        work = Work(envelope, light)
+        self._writer.submit(work, may_lead=True)
+        if not light.wait(BUSY_SECONDS) and not work.is_taken and work.settle() is not None:
+            # Nobody has begun it, and now nobody will: `_perform` passes over settled work.
+            light.set(None, StoreBusyError())
+        return light
+
+    def wait(self, ask_id: AskId, project: str, loop: asyncio.AbstractEventLoop | None = None) -> Future[Ask]:
+        """Return the future of the ask as it ends."""
+        future: Future[Ask] = LightFuture() if loop is None else loop.create_future()
+        self.waiters.add(ask_id, project, future)
+        return future
+
+    def follow(self, project: str, after: int) -> Feed:
+        """Return the project's log after a number, live."""
+        feed = Feed(self.store, project, after)
+        self.feeds.add(feed)
+        return feed
+
+    def reading(self) -> AbstractContextManager[Reader]:
+        """Give short reads; what is due is applied first."""
+        self.tick()
+        return self.store.reading()
+
+    def tick(self) -> None:
+        """Apply the deadlines that have passed, in every project."""
+        with self.store.reading() as reader:
+            projects = reader.has_due(self.clock.now())
+        for project in projects:
+            future = self.handle(Tick(), project=project, principal=_SELF)
+            assert isinstance(future, LightFuture)  # noqa: S101 - no loop was given
+            future.wait()
+            future.result()
+
+    def close(self) -> None:
+        """Finish what was submitted and let everything go."""
+        self.waiters.close()
+        self._writer.close()
+        for feed in list(self.feeds):
+            feed.close()
+        with self.store.mutex:
+            self.store.close()
+
+    def after_fork(self) -> None:
+        """In a forked child: the writer thread does not exist here, and the handles are the parent's."""
+        self.store.after_fork()
+        self._fresh()
+
+    # Inside
+
+    def _lapse(self) -> float | None:
+        self.tick()
+        with self.store.reading() as reader:
+            due = reader.next_deadline()
+        return None if due is None else max(0.0, (due - self.clock.now()) / 1e6)
+
+    def _perform(self, group: list[Work], may_wait: bool) -> bool:
+        """Do a group of commands in one transaction; see `Writer` for what the result means."""
+        group = [work for work in group if work.future is not None]
+        if not group:
+            return True
+        try:
+            with self.store.transaction(may_wait=may_wait) as transaction:
+                desk = Desk(transaction, self.clock.now())
+                replies = self._replies(desk, group)
+        except StoreBusyError as busy:
+            if not may_wait:
+                return False
+            self._settle([(work, None, busy) for work in group])
+        except StoreError as error:
+            self._settle([(work, None, error) for work in group])
+        except Exception as error:  # noqa: BLE001 - whatever spoils a group must not take its neighbours along
+            self._alone(group, error, may_wait)
+        else:
+            self.store.bell.ring([ask.ask_id for ask in desk.ended], desk.has_news)
+            self._settle(replies)
+            self.waiters.deliver(desk.ended)
+            if desk.has_news:
+                for feed in list(self.feeds):
+                    feed.nudge()
+        return True
+
+    def _replies(self, desk: Desk, group: list[Work]) -> list[Reply]:
+        for work in group:
+            work.is_taken = True
+        if len(group) > 1:
+            desk.gather([work.envelope for work in group])
+        replies: list[Reply] = []
+        for work in group:
+            try:
+                replies.append((work, desk.perform(work.envelope), None))
+            except AssentError as refusal:
+                replies.append((work, None, refusal))
+        return replies
+
+    def _alone(self, group: list[Work], error: Exception, may_wait: bool) -> None:
+        if len(group) > 1:
+            for work in group:
+                if not self._perform([work], may_wait):
+                    self._perform([work], True)
+            return
+        cause = error.__cause__ if isinstance(error, SpoiledError) else error
+        known = cause if isinstance(cause, AssentError) else AssentError(f"The command failed: {cause!r}.")
+        known.__cause__ = None if known is cause else cause
+        self._settle([(group[0], None, known)])
+
+    def _settle(self, replies: list[Reply]) -> None:
+        settled = []
+        for work, ask, error in replies:
+            future = work.settle()
+            if future is not None:
+                settled.append((future, ask, error))
+        settle(settled)
+
+
+_hubs: weakref.WeakSet[Hub] = weakref.WeakSet()
+
+
+def _after_fork_in_child() -> None:
+    for hub in list(_hubs):
+        hub.after_fork()
+
+
+os.register_at_fork(after_in_child=_after_fork_in_child)

@@ -1,0 +1,137 @@
+"""Who in this process waits for which ask: one ear, one thread, one query for all of them.
+
+Register first, look second: whatever commits in between is seen by one of the two. A ring only says when to look;
+a look goes by cursor over the log. Every NET_SECONDS by the clock (not after so much quiet: other people's rings
+would starve it) the store's version is compared, so that a lost ring costs half a second and never an answer.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from assent.hub.future import Future, Settled, settle
+from assent.protocol.ask import Ask, AskId
+from assent.protocol.error import StoreError
+from assent.storage.port import Listener, Store
+from assent.storage.sqlite.bell import EVERYTHING
+
+__all__ = ["DEAF_SECONDS", "NET_SECONDS", "Waiters"]
+
+NET_SECONDS = 0.5
+DEAF_SECONDS = 0.05
+"""The same where no socket can be bound."""
+
+
+class Waiters:
+    """All waits of one hub."""
+
+    def __init__(self, store: Store, lapse: Callable[[], float | None]) -> None:
+        self._store = store
+        self._lapse = lapse
+        """Applies what is due; returns the seconds until the next deadline."""
+        self._lock = threading.Lock()
+        self._waiting: dict[AskId, list[Future[Ask]]] = {}
+        self._cursors: dict[str, int] = {}
+        self._thread: threading.Thread | None = None
+        self._listener: Listener | None = None
+        self._is_closed = False
+        self.ring_wakes = 0
+        self.net_wakes = 0
+
+    def add(self, ask_id: AskId, project: str, future: Future[Ask]) -> None:
+        """Settle `future` with the ask once it has ended."""
+        with self._lock:
+            self._listen()
+            is_new = project not in self._cursors
+            if is_new:
+                with self._store.reading() as reader:
+                    self._cursors[project] = reader.head_sequence(project)
+            self._waiting.setdefault(ask_id, []).append(future)
+        with self._store.reading() as reader:
+            ask = reader.ask(ask_id, project)
+        if ask is not None and not ask.is_open:
+            self.deliver([ask])
+        elif ask is not None and ask.deadline is not None and self._listener is not None:
+            self._listener.nudge()
+
+    def discard(self, ask_id: AskId, future: Future[Ask]) -> None:
+        """Forget a wait that was given up."""
+        with self._lock:
+            futures = self._waiting.get(ask_id, [])
+            if future in futures:
+                futures.remove(future)
+            if not futures:
+                self._waiting.pop(ask_id, None)
+
+    def deliver(self, asks: Iterable[Ask]) -> None:
+        """Wake those who wait for these ended asks."""
+        settled: list[Settled[Ask]] = []
+        with self._lock:
+            for ask in asks:
+                settled.extend((future, ask, None) for future in self._waiting.pop(ask.ask_id, ()))
+        if settled:
+            settle(settled)
+
+    def close(self) -> None:
+        """Stop listening; the waits that are left are nobody's any more."""
+        with self._lock:
+            self._is_closed = True
+            thread, listener = self._thread, self._listener
+        if listener is not None:
+            listener.nudge()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join()
+
+    def _listen(self) -> None:
+        if self._thread is None:
+            self._listener = self._store.bell.listen(follows_feed=False)
+            self._thread = threading.Thread(target=self._run, daemon=True, name="assent-bell")
+            self._thread.start()
+
+    def _run(self) -> None:
+        version, look_due, deadline_due = -1, 0.0, 0.0
+        while not self._is_closed:
+            now = time.monotonic()
+            names = self._hear(min(look_due, deadline_due) - now)
+            now = time.monotonic()
+            try:
+                if names and (EVERYTHING in names or not self._waiting.keys().isdisjoint(names)):
+                    self.ring_wakes += 1
+                    self._look()
+                if names == () or now >= deadline_due:
+                    seconds = self._lapse()
+                    deadline_due = now + min(3_600.0, 3_600.0 if seconds is None else seconds)
+                if now >= look_due:
+                    look_due = now + (NET_SECONDS if self._listener is not None else DEAF_SECONDS)
+                    with self._store.reading() as reader:
+                        seen, version = version, reader.version()
+                    if version != seen:
+                        deadline_due = 0.0
+                        self.net_wakes += self._look()
+            except StoreError:
+                continue  # the store is away for now: look again, by the clock
+        if self._listener is not None:
+            self._listener.close()
+
+    def _hear(self, seconds: float) -> tuple[str, ...] | None:
+        if self._listener is not None:
+            return self._listener.wait(seconds)
+        time.sleep(max(0.001, min(seconds, DEAF_SECONDS)))
+        return None
+
+    def _look(self) -> int:
+        """Read what ended since the last look; return how many waits that woke."""
+        woken = 0
+        with self._lock:
+            cursors = dict(self._cursors)
+        for project, after in cursors.items():
+            with self._store.reading() as reader:
+                last, asks = reader.ended(project, after)
+            with self._lock:
+                self._cursors[project] = max(last, self._cursors[project])
+                ours = [ask for ask in asks if ask.ask_id in self._waiting]
+            woken += len(ours)
+            self.deliver(ours)
+        return woken

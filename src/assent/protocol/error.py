@@ -1,0 +1,233 @@
+"""The errors, as one small tree. Each has the code that stands on the wire; its docstring is the sentence shown.
+
+AssentError
+├── BadRequestError        bad_request      what was sent cannot be read
+│   ├── BadJsonError       bad_json
+│   ├── BadPromptError     bad_prompt
+│   └── TooLargeError      too_large
+├── UnrecognisedError      unrecognised     a reply that matches nothing; the ask stays open
+├── NotFoundError          not_found
+├── ForbiddenError         forbidden
+├── ConflictError          conflict         somebody else was first; carries the winner
+├── KeyReusedError         key_reused
+├── CommandReusedError     command_reused
+├── FlowDivergedError      flow_diverged
+├── FlowTakenError         flow_taken
+├── NoAnswer               (the outcome)    an ask that ended without an answer: not a fault
+│   ├── Declined           declined
+│   ├── Withdrawn          withdrawn
+│   ├── Expired            expired
+│   └── Superseded         superseded
+├── StillOpen              still_open       the wait lapsed; the ask did not
+└── StoreError             store            the store cannot be used just now
+    ├── StoreBusyError     store_busy
+    ├── StoreFullError     store_full
+    ├── StoreReadOnlyError store_read_only
+    ├── StoreRefusedError  store_refused
+    ├── StoreDamagedError  store_damaged
+    └── StoreTooNewError   store_too_new
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from assent.protocol.ask import Ask
+
+__all__ = [
+    "AssentError",
+    "BadJsonError",
+    "BadPromptError",
+    "BadRequestError",
+    "CommandReusedError",
+    "ConflictError",
+    "Declined",
+    "Expired",
+    "FlowDivergedError",
+    "FlowTakenError",
+    "ForbiddenError",
+    "KeyReusedError",
+    "NoAnswer",
+    "NotFoundError",
+    "StillOpen",
+    "StoreBusyError",
+    "StoreDamagedError",
+    "StoreError",
+    "StoreFullError",
+    "StoreReadOnlyError",
+    "StoreRefusedError",
+    "StoreTooNewError",
+    "Superseded",
+    "TooLargeError",
+    "UnrecognisedError",
+    "Withdrawn",
+]
+
+
+class AssentError(Exception):
+    """Something went wrong."""
+
+    code: ClassVar[str] = "error"
+
+    def __init__(self, message: str | None = None) -> None:
+        self.message = message or (type(self).__doc__ or "").strip().split("\n")[0]
+        super().__init__(self.message)
+
+
+class BadRequestError(AssentError):
+    """The request cannot be understood."""
+
+    code = "bad_request"
+
+
+class BadJsonError(BadRequestError):
+    """The text is not JSON that Assent accepts."""
+
+    code = "bad_json"
+
+
+class BadPromptError(BadRequestError):
+    """The prompt cannot be shown or answered as it is."""
+
+    code = "bad_prompt"
+
+
+class TooLargeError(BadRequestError):
+    """The request is larger than the limit."""
+
+    code = "too_large"
+
+
+class UnrecognisedError(AssentError):
+    """The reply was not recognised; the ask stays open."""
+
+    code = "unrecognised"
+
+
+class NotFoundError(AssentError):
+    """There is no such ask here."""
+
+    code = "not_found"
+
+
+class ForbiddenError(AssentError):
+    """This principal may not do that."""
+
+    code = "forbidden"
+
+
+class _AskError(AssentError):
+    """An error that carries the ask as it is now."""
+
+    def __init__(self, message: str | None = None, *, ask: Ask | None = None) -> None:
+        super().__init__(message)
+        self.ask = ask
+
+
+class ConflictError(_AskError):
+    """Somebody else was first."""
+
+    code = "conflict"
+
+
+class KeyReusedError(_AskError):
+    """This key already belongs to an ask with another prompt."""
+
+    code = "key_reused"
+
+
+class CommandReusedError(AssentError):
+    """This command id was already used for something else."""
+
+    code = "command_reused"
+
+
+class FlowDivergedError(AssentError):
+    """The flow asks for something else than its journal holds at this step."""
+
+    code = "flow_diverged"
+
+
+class FlowTakenError(AssentError):
+    """Another process drives this flow."""
+
+    code = "flow_taken"
+
+
+class NoAnswer(_AskError):  # noqa: N818 - a person's no is not an error; the public name has no suffix
+    """The ask ended without an answer."""
+
+    code = "no_answer"
+
+
+class Declined(NoAnswer):
+    """A person said no to being asked this."""
+
+    code = "declined"
+
+
+class Withdrawn(NoAnswer):
+    """The ask was taken back before anybody answered."""
+
+    code = "withdrawn"
+
+
+class Expired(NoAnswer):
+    """Nobody answered before the deadline."""
+
+    code = "expired"
+
+
+class Superseded(NoAnswer):
+    """A newer ask took this one's place."""
+
+    code = "superseded"
+
+
+class StillOpen(_AskError):  # noqa: N818 - waiting longer is not an error either
+    """Nobody has answered yet; the ask stays open."""
+
+    code = "still_open"
+
+
+class StoreError(AssentError):
+    """The store cannot be used just now."""
+
+    code = "store"
+
+
+class StoreBusyError(StoreError):
+    """Another process holds the store for too long."""
+
+    code = "store_busy"
+
+
+class StoreFullError(StoreError):
+    """The disk is full; nothing was changed. Free some space and try again."""
+
+    code = "store_full"
+
+
+class StoreReadOnlyError(StoreError):
+    """The store cannot be written; nothing was changed."""
+
+    code = "store_read_only"
+
+
+class StoreRefusedError(StoreError):
+    """This file or folder is not safe to use as a store."""
+
+    code = "store_refused"
+
+
+class StoreDamagedError(StoreError):
+    """The store's file is damaged."""
+
+    code = "store_damaged"
+
+
+class StoreTooNewError(StoreError):
+    """The store was written by a newer Assent; upgrade this one to open it."""
+
+    code = "store_too_new"

@@ -1,0 +1,53 @@
+"""Who acts, and how sure we are of it."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+import msgspec
+
+from assent.protocol.error import BadRequestError
+
+__all__ = ["Assurance", "Principal", "Role", "parse_principal"]
+
+
+class Role(StrEnum):
+    """What a principal is; it decides what it may do."""
+
+    HUMAN = "human"
+    AGENT = "agent"
+    OPERATOR = "operator"
+    OBSERVER = "observer"
+
+
+class Assurance(StrEnum):
+    """How an answer's author was established."""
+
+    TOKEN = "token"  # noqa: S105 - a server checked a person's credential
+    TERMINAL = "terminal"
+    """Typed at a controlling terminal."""
+    DECLARED = "declared"
+    """A process said so."""
+
+
+class Principal(msgspec.Struct, frozen=True):
+    """Somebody who acts: `human:ana`, `agent:coder`."""
+
+    role: Role
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.role}:{self.name}"
+
+
+def parse_principal(text: str) -> Principal:
+    """Return the principal that `role:name` spells.
+
+    Raises:
+        BadRequestError: the role is unknown or the name is missing.
+    """
+    role, colon, name = text.partition(":")
+    if not colon or not name or role not in list(Role):
+        roles = ", ".join(Role)
+        raise BadRequestError(f'"{text}" is not a principal: write role:name, with a role of {roles}.')
+    return Principal(Role(role), name)

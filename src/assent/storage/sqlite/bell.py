@@ -1,0 +1,148 @@
+"""The doorbell: after a commit the writer rings every process that waits, by a datagram to its socket.
+
+A ring is a hint. Whoever hears it reads the store, and a look by the clock catches what no ring told. The order
+that loses nothing: a listener binds, registers, looks; a writer commits, lists the sockets, rings.
+
+The name of a socket says what it wants: `.w` hears of ended asks, `.f` follows the feed and hears of everything.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets  # noqa: TID251 - a socket's name only has to be unused; it is no id of ours
+import select
+import socket
+import stat
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+
+__all__ = ["EVERYTHING", "SocketBell", "SocketListener", "runtime_folder"]
+
+EVERYTHING = "*"
+_LARGEST = 8_000
+"""A ring that would name more bytes of ids says EVERYTHING."""
+
+
+def runtime_folder() -> Path | None:
+    """Return this user's own runtime folder, or None where none can be trusted."""
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    folder = Path(given) / "assent" if given else Path(tempfile.gettempdir()) / f"assent-{os.geteuid()}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    # In a world-writable folder somebody else may have made it first.
+    is_ours = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+    return folder if is_ours else None
+
+
+class SocketListener:
+    """One process's ear on one store."""
+
+    def __init__(self, folder: Path, prefix: str, *, follows_feed: bool) -> None:
+        # 16 hex digits of a hash and a short name keep the path under a socket's limit of 107 bytes.
+        name = f"{prefix}{secrets.token_hex(3)}.{'f' if follows_feed else 'w'}"
+        self.path = str(folder / name)
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+        self._socket.bind(self.path)
+        # Not settimeout: a socket with a time-out ignores MSG_DONTWAIT and draining it would wait.
+        self._socket.setblocking(False)
+        self._nudge_out, self._nudge_in = os.pipe()
+        os.set_blocking(self._nudge_out, False)
+        os.set_blocking(self._nudge_in, False)
+        self._poll = select.poll()
+        self._poll.register(self._socket, select.POLLIN)
+        self._poll.register(self._nudge_out, select.POLLIN)
+
+    def wait(self, seconds: float) -> tuple[str, ...] | None:
+        """Wait for a ring; return what it named, () for a nudge, None when nothing was heard."""
+        if not self._poll.poll(max(0, seconds) * 1000):
+            return None
+        names: list[str] = []
+        with suppress(BlockingIOError):
+            os.read(self._nudge_out, 4096)
+        with suppress(BlockingIOError):
+            while True:
+                names.extend(self._socket.recv(1 << 16).decode("utf-8", "replace").split("\n"))
+        return tuple(name for name in names if name)
+
+    def nudge(self) -> None:
+        """Wake whoever waits here, from another thread of this process."""
+        with suppress(BlockingIOError, OSError):
+            os.write(self._nudge_in, b".")
+
+    def close(self) -> None:
+        """Stop listening."""
+        with suppress(FileNotFoundError):
+            Path(self.path).unlink()
+        self._socket.close()
+        os.close(self._nudge_in)
+        os.close(self._nudge_out)
+
+
+class SocketBell:
+    """Rings, and gives out ears, for one store's file."""
+
+    def __init__(self, path: Path) -> None:
+        runtime = runtime_folder()
+        folder = None
+        if runtime is not None:
+            folder = runtime / sha256(os.fsencode(path.resolve())).hexdigest()[:16]
+            try:
+                folder.mkdir(mode=0o700, exist_ok=True)
+            except OSError:
+                folder = None
+        self._folder = folder
+        # A hub wakes its own waiters by itself; another hub of this process is rung like any other.
+        self._prefix = f"{os.getpid()}-{secrets.token_hex(2)}-"
+        self._socket: socket.socket | None = None
+
+    def listen(self, *, follows_feed: bool) -> SocketListener | None:
+        """Return a bound ear, or None where sockets cannot be bound: look by the clock then."""
+        if self._folder is None:
+            return None
+        try:
+            return SocketListener(self._folder, self._prefix, follows_feed=follows_feed)
+        except OSError:
+            return None
+
+    def ring(self, ended: Sequence[str], has_news: bool) -> None:
+        """Tell the other processes what ended, and those who follow the feed that there is news."""
+        if self._folder is None or not (ended or has_news):
+            return
+        names = "\n".join(ended)
+        message = (names if names and len(names) <= _LARGEST else EVERYTHING).encode()
+        try:
+            bound = os.listdir(self._folder)  # noqa: PTH208 - 8 microseconds; a cache can miss a socket just bound
+        except OSError:
+            return
+        for name in bound:
+            wants_it = name.endswith(".f") or (bool(ended) and name.endswith(".w"))
+            if wants_it and not name.startswith(self._prefix):
+                self._send(message, f"{self._folder}/{name}")
+
+    def _send(self, message: bytes, address: str) -> None:
+        if self._socket is None:
+            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+            self._socket.setblocking(False)
+        try:
+            self._socket.sendto(message, address)
+        except ConnectionRefusedError:
+            # Nobody holds it any more; names are never used twice.
+            with suppress(OSError):
+                Path(address).unlink()
+        except OSError as error:
+            # Full: it is awake already and will look. Gone: it no longer waits.
+            if error.errno not in (errno.EAGAIN, errno.ENOENT, errno.ENOBUFS, errno.EMSGSIZE):
+                raise
+
+    def close(self) -> None:
+        """Close the sending socket."""
+        if self._socket is not None:
+            self._socket.close()
+            self._socket = None

@@ -1,0 +1,83 @@
+-- head: A project's number and head, by its name.
+SELECT project_number, sequence, hash, at FROM projects WHERE project = ?;
+
+-- add_project: A project begins with its first event.
+INSERT INTO projects (project, sequence, hash, at) VALUES (?, 0, ?, ?);
+
+-- save_head: The head after this transaction's events.
+UPDATE projects SET sequence = ?, hash = ?, at = ? WHERE project_number = ?;
+
+-- heads: All projects of this store.
+SELECT project, project_number, sequence, hash, at FROM projects ORDER BY project;
+
+-- ask: One ask by its id.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number) WHERE a.ask_id = ?;
+
+-- asks_in: The asks with these ids (a JSON list).
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.ask_id IN (SELECT value FROM json_each(?));
+
+-- asks_by_key: The asks of a project that hold these keys (a JSON list).
+SELECT {ask} FROM asks a INDEXED BY asks_key JOIN projects p USING (project_number)
+WHERE a.project_number = ? AND a.key IS NOT NULL AND a.state <> 'superseded'
+AND a.key IN (SELECT value FROM json_each(?));
+
+-- ask_by_key: The ask that holds a key.
+SELECT {ask} FROM asks a INDEXED BY asks_key JOIN projects p USING (project_number)
+WHERE a.project_number = ? AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = ?;
+
+-- asks_ending_in: Asks by the end of their id, as people type it.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number) WHERE a.ask_id LIKE ? ESCAPE '\' LIMIT 3;
+
+-- open_asks: The newest open asks of a project.
+SELECT {ask} FROM asks a INDEXED BY asks_open JOIN projects p USING (project_number)
+WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = ?)
+ORDER BY a.opened DESC LIMIT ?;
+
+-- asks: The newest asks of a project, in any state.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number) WHERE p.project = ?1
+ORDER BY a.ask_number DESC LIMIT ?2;
+
+-- count_open: How many asks of a project wait.
+SELECT count(*) FROM asks a INDEXED BY asks_open
+WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = ?);
+
+-- due: The asks of a project whose deadline has passed. The index is named: the planner would take asks_open
+-- and read every waiting ask in every transaction.
+SELECT {ask} FROM asks a INDEXED BY asks_due JOIN projects p USING (project_number)
+WHERE a.project_number = ? AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= ?;
+
+-- has_due: The projects in which something is due.
+SELECT p.project FROM projects p WHERE EXISTS (
+  SELECT 1 FROM asks a INDEXED BY asks_due WHERE a.project_number = p.project_number AND a.state = 'open'
+  AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= ?);
+
+-- next_deadline: The earliest deadline of all projects.
+SELECT min((SELECT min(a.deadline) FROM asks a INDEXED BY asks_due WHERE a.project_number = p.project_number
+  AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0)) FROM projects p;
+
+-- end_ask: The one conditional write that decides; its row count is the verdict.
+UPDATE asks SET state = ?, flags = ?, sequence = ?, ending = ? WHERE ask_id = ? AND state = 'open';
+
+-- mark_ask: An open ask is marked and stays open.
+UPDATE asks SET flags = ?, sequence = ? WHERE ask_id = ? AND state = 'open';
+
+-- claim_ask: Somebody is on it. Volatile: not in the log.
+UPDATE asks SET claim = ? WHERE ask_id = ? AND state = 'open';
+
+-- records: A project's log after a number.
+SELECT e.event_number, e.at, e.type, e.subject, e.body, e.digest, e.hash FROM events e
+WHERE e.event_number > ? AND e.event_number < ? ORDER BY e.event_number LIMIT ?;
+
+-- ended: The asks that ended after a number of the log.
+SELECT {ask} FROM events e JOIN asks a ON a.ask_id = e.subject JOIN projects p USING (project_number)
+WHERE e.event_number > ? AND e.event_number < ?
+AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded');
+
+-- steps: A flow's journal, in order.
+SELECT s.flow_id, s.step, s.digest, s.state, s.content FROM steps s JOIN projects p USING (project_number)
+WHERE p.project = ? AND s.flow_id = ? ORDER BY s.step;
+
+-- put_step: An entry of a journal; an intended one becomes done.
+INSERT INTO steps (project_number, flow_id, step, digest, state, content) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (project_number, flow_id, step) DO UPDATE SET state = excluded.state, content = excluded.content;

@@ -1,0 +1,126 @@
+"""Short reads of what is committed, on a connection of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from typing import Any
+
+import apsw
+
+from assent.protocol.ask import Ask, State
+from assent.storage.port import Head, Record, Step
+from assent.storage.sqlite.connection import rows
+from assent.storage.sqlite.row import ask_of
+from assent.storage.sqlite.transaction import LOG_SHIFT
+
+__all__ = ["SqliteReader"]
+
+
+class SqliteReader:
+    """Fits `storage.port.Reader`. Every result is fetched whole: a half-read cursor would pin its snapshot."""
+
+    def __init__(self, connection: apsw.Connection, queries: dict[str, str]) -> None:
+        self._connection = connection
+        self._queries = queries
+        self._numbers: dict[str, int] = {}
+
+    @contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """See one moment of the store in several reads."""
+        self._connection.execute("BEGIN")
+        try:
+            yield
+        finally:
+            self._connection.execute("COMMIT")
+
+    def ask(self, ask_id: str, project: str | None = None) -> Ask | None:
+        """Return one ask by its id, if it is the project's."""
+        return next(iter(self._asks("ask", (ask_id,), project)), None)
+
+    def asks_ending_in(self, suffix: str, project: str | None = None) -> list[Ask]:
+        """Return up to three asks whose id ends so."""
+        escaped = suffix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        return self._asks("asks_ending_in", ("%" + escaped,), project)
+
+    def asks(self, project: str | None, state: State | None, limit: int) -> list[Ask]:
+        """Return the newest asks, of one project or of all, open ones or all."""
+        query = "open_asks" if state is State.OPEN else "asks"
+        projects = [project] if project is not None else [head.project for head in self.heads()]
+        found = [ask for name in projects for ask in self._asks(query, (name, limit))]
+        if state not in (None, State.OPEN):
+            found = [ask for ask in found if ask.state is state]
+        if len(projects) > 1:
+            found.sort(key=lambda ask: ask.opened_at, reverse=True)
+        return found[:limit]
+
+    def count_open(self, project: str | None) -> int:
+        """Return how many asks wait."""
+        projects = [project] if project is not None else [head.project for head in self.heads()]
+        return sum(int(self._one("count_open", (name,))[0]) for name in projects)
+
+    def heads(self) -> list[Head]:
+        """Return the heads of all projects."""
+        return [Head(*row) for row in self._rows("heads")]
+
+    def head_sequence(self, project: str) -> int:
+        """Return the number of the project's last event; 0 before the first."""
+        found = self._rows("head", (project,))
+        if not found:
+            return 0
+        self._numbers[project] = found[0][0]
+        return int(found[0][1])
+
+    def records(self, project: str, after: int, limit: int) -> list[Record]:
+        """Return the project's events after a number, oldest first."""
+        if self.head_sequence(project) <= after:
+            return []
+        base = self._numbers[project] * LOG_SHIFT
+        found = self._rows("records", (base + after, base + LOG_SHIFT, limit))
+        return [
+            Record(project, number - base, at, type_, subject, body, digest or sha256(body).digest(), hash_)
+            for number, at, type_, subject, body, digest, hash_ in found
+        ]
+
+    def ended(self, project: str, after: int) -> tuple[int, list[Ask]]:
+        """Return the last event's number, and the asks that ended after `after`.
+
+        The head is read first: what commits in between is found by the next look.
+        """
+        last = self.head_sequence(project)
+        if last <= after:
+            return after, []
+        base = self._numbers[project] * LOG_SHIFT
+        return last, self._asks("ended", (base + after, base + last + 1))
+
+    def next_deadline(self) -> int | None:
+        """Return the earliest deadline of all open asks, in microseconds."""
+        at: int | None = self._one("next_deadline", ())[0]
+        return at
+
+    def has_due(self, at: int) -> list[str]:
+        """Return the projects with an ask whose deadline has passed."""
+        return [row[0] for row in self._rows("has_due", (at,))]
+
+    def steps(self, project: str, flow_id: str) -> list[Step]:
+        """Return a flow's journal."""
+        return [Step(*row) for row in self._rows("steps", (project, flow_id))]
+
+    def version(self) -> int:
+        """Return a number that changes when another connection has committed."""
+        return int(self._connection.pragma("data_version"))
+
+    def close(self) -> None:
+        """Close the connection."""
+        self._connection.close()
+
+    def _asks(self, query: str, values: tuple[Any, ...], project: str | None = None) -> list[Ask]:
+        asks = [ask_of(row) for row in self._rows(query, values)]
+        return asks if project is None else [ask for ask in asks if ask.project == project]
+
+    def _one(self, query: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
+        return self._rows(query, values)[0]
+
+    def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+        return rows(self._connection, self._queries[query], values)

@@ -1,0 +1,115 @@
+"""An ask as a row of `asks`, and back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from assent.protocol.answer import Answer
+from assent.protocol.ask import Ask, AskId, Claim, Consequence, Kind, Outcome, State
+from assent.protocol.prompt import Prompt, encode_prompt
+
+__all__ = [
+    "ASK_COLUMNS",
+    "INSERT_ASK",
+    "ask_of",
+    "decode_instant",
+    "encode_ending",
+    "encode_instant",
+    "flags_of",
+    "insert_values",
+]
+
+ASK_COLUMNS = (
+    "a.ask_id, p.project, a.kind, a.state, a.key, a.prompt, a.digest, a.asker, a.run_id, a.opened_at,"
+    " a.deadline, a.consequence, a.escalate_to, a.ending, a.sequence, a.flags, a.claim"
+)
+INSERT_ASK = (
+    "INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, asker, run_id, opened_at, opened,"
+    " deadline, consequence, escalate_to, flags, sequence, ending) VALUES"
+)
+OVERDUE, UNDELIVERED = 1, 2
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+_KINDS = {kind.value: kind for kind in Kind}
+_STATES = {state.value: state for state in State}
+_CONSEQUENCES = {consequence.value: consequence for consequence in Consequence}
+_encode = msgspec.json.Encoder().encode
+_prompt = msgspec.json.Decoder(Prompt).decode
+_answer = msgspec.json.Decoder(Answer).decode
+_outcome = msgspec.json.Decoder(Outcome).decode
+_claim = msgspec.json.Decoder(Claim).decode
+
+
+def encode_instant(at: datetime) -> int:
+    """Return microseconds since 1970."""
+    return (at - _EPOCH) // _MICROSECOND
+
+
+def decode_instant(at: int) -> datetime:
+    """Return the moment of a stored number, exactly (a float would round it)."""
+    return _EPOCH + timedelta(microseconds=at)
+
+
+def flags_of(ask: Ask) -> int:
+    """Return the marks of an ask as one number."""
+    return OVERDUE * ask.is_overdue | UNDELIVERED * ask.is_undelivered
+
+
+def encode_ending(ask: Ask) -> bytes | None:
+    """Return the answer or outcome as stored."""
+    ending = ask.answer or ask.outcome
+    return None if ending is None else _encode(ending)
+
+
+def insert_values(number: int, ask: Ask) -> tuple[Any, ...]:
+    """Return the values of INSERT_ASK for a new ask of project `number`."""
+    return (
+        ask.ask_id,
+        number,
+        ask.kind,
+        ask.state,
+        ask.key,
+        ask.digest,
+        encode_prompt(ask.prompt),
+        ask.asker,
+        ask.run_id,
+        encode_instant(ask.opened_at),
+        ask.sequence,
+        None if ask.deadline is None else encode_instant(ask.deadline),
+        ask.consequence,
+        ask.escalate_to,
+        flags_of(ask),
+        ask.sequence,
+        encode_ending(ask),
+    )
+
+
+def ask_of(row: tuple[Any, ...]) -> Ask:
+    """Return the ask of a row of ASK_COLUMNS."""
+    state = _STATES[row[3]]
+    ending, flags = row[13], row[15]
+    return Ask(
+        AskId(row[0]),
+        row[1],
+        _KINDS[row[2]],
+        state,
+        row[4],
+        _prompt(row[5]),
+        row[6],
+        row[7],
+        row[8],
+        decode_instant(row[9]),
+        None if row[10] is None else decode_instant(row[10]),
+        _CONSEQUENCES[row[11]],
+        row[12],
+        _answer(ending) if state is State.ANSWERED else None,
+        _outcome(ending) if ending is not None and state is not State.ANSWERED else None,
+        row[14],
+        is_overdue=bool(flags & OVERDUE),
+        is_undelivered=bool(flags & UNDELIVERED),
+        claim=None if row[16] is None else _claim(row[16]),
+    )
