@@ -9,7 +9,7 @@ from typing import TypeVar
 from assent.client.door import Call, Door, until
 from assent.engine.ask import AnswerAsk, DeclineAsk, OpenAsk, ReportUndelivered, WithdrawAsk
 from assent.hub.command import ClaimAsk, Request, WriteStep
-from assent.hub.ids import new_ask_id, new_command_id
+from assent.hub.ids import is_ask_id, new_ask_id, new_command_id
 from assent.protocol.answer import Values
 from assent.protocol.ask import Ask, AskId, Consequence, Kind, State
 from assent.protocol.canonical import digest
@@ -188,13 +188,11 @@ class Calls:
         Raises:
             StillOpen: `seconds` went by; the ask stays open.
         """
-        ask = yield from self.show(ask_id)
-        if not ask.is_open:
-            return ask
+        full_id = yield from self._full_id(ask_id)
         try:
-            return (yield from until(self.door.until_ended(ask.ask_id, ask.project, seconds)))
+            return (yield from until(self.door.until_ended(full_id, self.project, seconds)))
         except StillOpen:
-            raise StillOpen(ask=(yield from self.show(ask.ask_id))) from None
+            raise StillOpen(ask=(yield from self.show(full_id))) from None
 
     def answer(self, ask_id: str, reply: str | Values, *, unattended: bool = False) -> Call[Ask]:
         """Answer with typed text, or with the chosen values by field name; return the ask.
@@ -204,34 +202,34 @@ class Calls:
             ConflictError: somebody else was first; the error carries the ask with the winner's answer.
             ForbiddenError: an agent cannot answer.
         """
-        ask = yield from self.show(ask_id)
+        full_id = yield from self._full_id(ask_id)
         if isinstance(reply, str):
-            request = AnswerAsk(ask.ask_id, reply, None, self.via, self.assurance, unattended)
+            request = AnswerAsk(full_id, reply, None, self.via, self.assurance, unattended)
         else:
             values = {name: _texts(given) for name, given in reply.items()}
-            request = AnswerAsk(ask.ask_id, "", values, self.via, self.assurance, unattended)
-        return (yield from self._send(request, ask.ask_id, ask.project))
+            request = AnswerAsk(full_id, "", values, self.via, self.assurance, unattended)
+        return (yield from self._send(request, full_id))
 
     def decline(self, ask_id: str, reason: str = "") -> Call[Ask]:
         """Say no to being asked; the agent is told so, with the reason."""
-        ask = yield from self.show(ask_id)
-        request = DeclineAsk(ask.ask_id, reason, self.via, self.assurance)
-        return (yield from self._send(request, ask.ask_id, ask.project))
+        full_id = yield from self._full_id(ask_id)
+        request = DeclineAsk(full_id, reason, self.via, self.assurance)
+        return (yield from self._send(request, full_id))
 
     def withdraw(self, ask_id: str, reason: str = "") -> Call[Ask]:
         """Take an ask back; an agent only its own."""
-        ask = yield from self.show(ask_id)
-        return (yield from self._send(WithdrawAsk(ask.ask_id, reason), ask.ask_id, ask.project))
+        full_id = yield from self._full_id(ask_id)
+        return (yield from self._send(WithdrawAsk(full_id, reason), full_id))
 
     def claim(self, ask_id: str) -> Call[Ask]:
         """Say that one is on it."""
-        ask = yield from self.show(ask_id)
-        return (yield from self._send(ClaimAsk(ask.ask_id), ask.ask_id, ask.project))
+        full_id = yield from self._full_id(ask_id)
+        return (yield from self._send(ClaimAsk(full_id), full_id))
 
     def report_undelivered(self, ask_id: str, reason: str = "") -> Call[Ask]:
         """Say that no surface could show it; it stays open and is marked."""
-        ask = yield from self.show(ask_id)
-        return (yield from self._send(ReportUndelivered(ask.ask_id, reason), ask.ask_id, ask.project))
+        full_id = yield from self._full_id(ask_id)
+        return (yield from self._send(ReportUndelivered(full_id, reason), full_id))
 
     def show(self, ask_id: str) -> Call[Ask]:
         """Return one ask, by its id or any unambiguous end of it.
@@ -273,8 +271,13 @@ class Calls:
         """Keep one entry of a durable flow's journal."""
         yield self.door.send(WriteStep(step), self.project, self.principal, new_command_id())
 
-    def _send(self, request: Request, ask_id: AskId, project: str | None = None) -> Call[Ask]:
-        wait = self.door.send(request, project or self.project, self.principal, new_command_id())
+    def _full_id(self, ask_id: str) -> Call[AskId]:
+        if is_ask_id(ask_id):
+            return AskId(ask_id)
+        return (yield from self.show(ask_id)).ask_id
+
+    def _send(self, request: Request, ask_id: AskId) -> Call[Ask]:
+        wait = self.door.send(request, self.project, self.principal, new_command_id())
         ask = yield from until(wait)
         if ask is None:
             raise NotFoundError(f"There is no ask {ask_id} here.")

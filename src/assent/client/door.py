@@ -71,7 +71,11 @@ def run_call(call: Call[R]) -> R:
     try:
         wait = next(call)
         while True:
-            future = wait.start(None)
+            try:
+                future = wait.start(None)
+            except AssentError as error:
+                wait = call.throw(error)
+                continue
             assert isinstance(future, LightFuture)  # noqa: S101 - no loop was given
             try:
                 has_come = future.wait(wait.seconds)
@@ -102,7 +106,11 @@ async def await_call(call: Call[R]) -> R:
     try:
         wait = next(call)
         while True:
-            future = wait.start(loop)
+            try:
+                future = wait.start(loop)
+            except AssentError as error:
+                wait = call.throw(error)
+                continue
             assert isinstance(future, asyncio.Future)  # noqa: S101 - a loop was given
             try:
                 if wait.seconds is not None and not future.done():

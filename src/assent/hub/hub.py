@@ -36,17 +36,26 @@ _SELF = Principal(Role.OPERATOR, "assent")
 class Work:
     """A command on its way, and the future of its reply."""
 
-    __slots__ = ("envelope", "future", "is_taken")
+    __slots__ = ("_tokens", "envelope", "future", "is_taken")
 
     def __init__(self, envelope: Envelope, future: Future[Ask | None]) -> None:
         self.envelope = envelope
-        self.future: Future[Ask | None] | None = future
+        self.future = future
         self.is_taken = False
+        self._tokens = [None]
 
-    def settle(self) -> Future[Ask | None] | None:
-        """Return the future, once: whoever gets it settles it."""
-        future, self.future = self.future, None
-        return future
+    def take(self) -> bool:
+        """Begin it; False when its caller has given it up."""
+        self.is_taken = self.is_taken or self.abandon()
+        return self.is_taken
+
+    def abandon(self) -> bool:
+        """Give it up; False when it has been begun. Either happens once: taking from a list is atomic."""
+        try:
+            self._tokens.pop()
+        except IndexError:
+            return False
+        return True
 
 
 Reply = tuple[Work, Ask | None, AssentError | None]
@@ -91,8 +100,7 @@ class Hub:
         light: LightFuture[Ask | None] = LightFuture()
         work = Work(envelope, light)
         self._writer.submit(work, may_lead=True)
-        if not light.wait(BUSY_SECONDS) and not work.is_taken and work.settle() is not None:
-            # Nobody has begun it, and now nobody will: `_perform` passes over settled work.
+        if not light.wait(BUSY_SECONDS) and work.abandon():
             light.set(None, StoreBusyError())
         return light
 
@@ -147,24 +155,22 @@ class Hub:
 
     def _perform(self, group: list[Work], may_wait: bool) -> bool:
         """Do a group of commands in one transaction; see `Writer` for what the result means."""
-        group = [work for work in group if work.future is not None]
-        if not group:
-            return True
         try:
             with self.store.transaction(may_wait=may_wait) as transaction:
                 desk = Desk(transaction, self.clock.now())
+                group = [work for work in group if work.take()]
                 replies = self._replies(desk, group)
         except StoreBusyError as busy:
             if not may_wait:
                 return False
-            self._settle([(work, None, busy) for work in group])
+            self._fail(group, busy)
         except StoreError as error:
-            self._settle([(work, None, error) for work in group])
+            self._fail(group, error)
         except Exception as error:  # noqa: BLE001 - whatever spoils a group must not take its neighbours along
             self._alone(group, error, may_wait)
         else:
             self.store.bell.ring([ask.ask_id for ask in desk.ended], desk.has_news)
-            self._settle(replies)
+            settle([(work.future, ask, error) for work, ask, error in replies])
             self.waiters.deliver(desk.ended)
             if desk.has_news:
                 for feed in list(self.feeds):
@@ -172,8 +178,6 @@ class Hub:
         return True
 
     def _replies(self, desk: Desk, group: list[Work]) -> list[Reply]:
-        for work in group:
-            work.is_taken = True
         if len(group) > 1:
             desk.gather([work.envelope for work in group])
         replies: list[Reply] = []
@@ -193,15 +197,10 @@ class Hub:
         cause = error.__cause__ if isinstance(error, SpoiledError) else error
         known = cause if isinstance(cause, AssentError) else AssentError(f"The command failed: {cause!r}.")
         known.__cause__ = None if known is cause else cause
-        self._settle([(group[0], None, known)])
+        self._fail(group, known)
 
-    def _settle(self, replies: list[Reply]) -> None:
-        settled = []
-        for work, ask, error in replies:
-            future = work.settle()
-            if future is not None:
-                settled.append((future, ask, error))
-        settle(settled)
+    def _fail(self, group: list[Work], error: AssentError) -> None:
+        settle([(work.future, None, error) for work in group if work.take()])
 
 
 _hubs: weakref.WeakSet[Hub] = weakref.WeakSet()

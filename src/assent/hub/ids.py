@@ -11,27 +11,35 @@ import time
 
 from assent.protocol.ask import AskId
 
-__all__ = ["new_ask_id", "new_command_id"]
+__all__ = ["is_ask_id", "new_ask_id", "new_command_id"]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Without i, l, o, u: nobody mistakes one for another."""
-_TIME_CHARACTERS = 9
-_CHANCE_BYTES = 5
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
-
-
-def _spell(number: int, characters: int) -> str:
-    pieces = []
-    for _ in range((characters + 1) // 2):
-        number, rest = divmod(number, 1024)
-        pieces.append(_PAIRS[rest])
-    return "".join(reversed(pieces))[-characters:]
+"""Ten bits at a time."""
+_PAIR = len(_PAIRS) - 1
+_ASK_ID_LENGTH = len("ask_") + 10 + 8
 
 
 def _mint() -> str:
     moment = time.time_ns() // 1_000_000
-    chance = int.from_bytes(secrets.token_bytes(_CHANCE_BYTES))
-    return _spell(moment, _TIME_CHARACTERS) + _spell(chance, 8)
+    chance = int.from_bytes(secrets.token_bytes(5))
+    return (
+        _PAIRS[moment >> 40 & _PAIR]
+        + _PAIRS[moment >> 30 & _PAIR]
+        + _PAIRS[moment >> 20 & _PAIR]
+        + _PAIRS[moment >> 10 & _PAIR]
+        + _PAIRS[moment & _PAIR]
+        + _PAIRS[chance >> 30]
+        + _PAIRS[chance >> 20 & _PAIR]
+        + _PAIRS[chance >> 10 & _PAIR]
+        + _PAIRS[chance & _PAIR]
+    )
+
+
+def is_ask_id(text: str) -> bool:
+    """Say whether `text` is a whole ask id and not the end of one."""
+    return len(text) == _ASK_ID_LENGTH and text.startswith("ask_")
 
 
 def new_ask_id() -> AskId:

@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterable
 
 from assent.hub.future import Future, Settled, settle
 from assent.protocol.ask import Ask, AskId
-from assent.protocol.error import StoreError
-from assent.storage.port import Listener, Store
+from assent.protocol.error import NotFoundError, StoreError
+from assent.storage.port import Listener, Reader, Store
 from assent.storage.sqlite.bell import EVERYTHING
 
 __all__ = ["DEAF_SECONDS", "NET_SECONDS", "Waiters"]
@@ -51,9 +51,12 @@ class Waiters:
             self._waiting.setdefault(ask_id, []).append(future)
         with self._store.reading() as reader:
             ask = reader.ask(ask_id, project)
-        if ask is not None and not ask.is_open:
+        if ask is None:
+            self.discard(ask_id, future)
+            raise NotFoundError(f"There is no ask {ask_id} here.")
+        if not ask.is_open:
             self.deliver([ask])
-        elif ask is not None and ask.deadline is not None and self._listener is not None:
+        elif ask.deadline is not None and self._listener is not None:
             self._listener.nudge()
 
     def discard(self, ask_id: AskId, future: Future[Ask]) -> None:
@@ -75,7 +78,7 @@ class Waiters:
             settle(settled)
 
     def close(self) -> None:
-        """Stop listening; the waits that are left are nobody's any more."""
+        """Stop listening; whoever still waits is told so."""
         with self._lock:
             self._is_closed = True
             thread, listener = self._thread, self._listener
@@ -83,6 +86,10 @@ class Waiters:
             listener.nudge()
         if thread is not None and thread is not threading.current_thread():
             thread.join()
+        with self._lock:
+            left = [future for futures in self._waiting.values() for future in futures]
+            self._waiting.clear()
+        settle([(future, None, StoreError("The client was closed; the ask stays open.")) for future in left])
 
     def _listen(self) -> None:
         if self._thread is None:
@@ -91,29 +98,32 @@ class Waiters:
             self._thread.start()
 
     def _run(self) -> None:
+        reader: Reader | None = None
         version, look_due, deadline_due = -1, 0.0, 0.0
         while not self._is_closed:
             now = time.monotonic()
             names = self._hear(min(look_due, deadline_due) - now)
             now = time.monotonic()
             try:
+                reader = reader or self._store.reader()
                 if names and (EVERYTHING in names or not self._waiting.keys().isdisjoint(names)):
                     self.ring_wakes += 1
-                    self._look()
+                    self._look(reader)
                 if names == () or now >= deadline_due:
                     seconds = self._lapse()
                     deadline_due = now + min(3_600.0, 3_600.0 if seconds is None else seconds)
                 if now >= look_due:
                     look_due = now + (NET_SECONDS if self._listener is not None else DEAF_SECONDS)
-                    with self._store.reading() as reader:
-                        seen, version = version, reader.version()
+                    seen, version = version, reader.version()
                     if version != seen:
                         deadline_due = 0.0
-                        self.net_wakes += self._look()
+                        self.net_wakes += self._look(reader)
             except StoreError:
                 continue  # the store is away for now: look again, by the clock
         if self._listener is not None:
             self._listener.close()
+        if reader is not None:
+            reader.close()
 
     def _hear(self, seconds: float) -> tuple[str, ...] | None:
         if self._listener is not None:
@@ -121,14 +131,13 @@ class Waiters:
         time.sleep(max(0.001, min(seconds, DEAF_SECONDS)))
         return None
 
-    def _look(self) -> int:
+    def _look(self, reader: Reader) -> int:
         """Read what ended since the last look; return how many waits that woke."""
         woken = 0
         with self._lock:
             cursors = dict(self._cursors)
         for project, after in cursors.items():
-            with self._store.reading() as reader:
-                last, asks = reader.ended(project, after)
+            last, asks = reader.ended(project, after)
             with self._lock:
                 self._cursors[project] = max(last, self._cursors[project])
                 ours = [ask for ask in asks if ask.ask_id in self._waiting]

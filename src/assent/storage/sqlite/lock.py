@@ -32,7 +32,9 @@ class FileLock:
         return True
 
     def release(self) -> None:
-        """Let the next process in."""
+        """Let the next process in; harmless when the lock is not held."""
+        if self._descriptor < 0:
+            return
         fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
     def close(self) -> None:

@@ -7,6 +7,9 @@ INSERT INTO projects (project, sequence, hash, at) VALUES (?, 0, ?, ?);
 -- save_head: The head after this transaction's events.
 UPDATE projects SET sequence = ?, hash = ?, at = ? WHERE project_number = ?;
 
+-- drop_project: Nothing was accepted for it: it never began.
+DELETE FROM projects WHERE project_number = ? AND sequence = 0;
+
 -- heads: All projects of this store.
 SELECT project, project_number, sequence, hash, at FROM projects ORDER BY project;
 
@@ -26,7 +29,11 @@ AND a.key IN (SELECT value FROM json_each(?));
 SELECT {ask} FROM asks a INDEXED BY asks_key JOIN projects p USING (project_number)
 WHERE a.project_number = ? AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = ?;
 
--- asks_ending_in: Asks by the end of their id, as people type it.
+-- open_ending_in: Open asks by the end of their id, as people type it.
+SELECT {ask} FROM asks a INDEXED BY asks_open JOIN projects p USING (project_number)
+WHERE a.state = 'open' AND a.ask_id LIKE ? ESCAPE '\' LIMIT 3;
+
+-- asks_ending_in: Asks by the end of their id; reads the whole table, so open ones are tried first.
 SELECT {ask} FROM asks a JOIN projects p USING (project_number) WHERE a.ask_id LIKE ? ESCAPE '\' LIMIT 3;
 
 -- open_asks: The newest open asks of a project.

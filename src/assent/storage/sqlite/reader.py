@@ -42,7 +42,10 @@ class SqliteReader:
     def asks_ending_in(self, suffix: str, project: str | None = None) -> list[Ask]:
         """Return up to three asks whose id ends so."""
         escaped = suffix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        return self._asks("asks_ending_in", ("%" + escaped,), project)
+        pattern = ("%" + escaped,)
+        return self._asks("open_ending_in", pattern, project) or self._asks(
+            "asks_ending_in", pattern, project
+        )
 
     def asks(self, project: str | None, state: State | None, limit: int) -> list[Ask]:
         """Return the newest asks, of one project or of all, open ones or all."""

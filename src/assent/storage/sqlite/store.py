@@ -62,9 +62,9 @@ class SqliteStore:
         process holds raises StoreBusyError at once.
         """
         with plain_errors(str(self.path)):
-            if not self._lock.acquire(may_wait=may_wait):
-                raise StoreBusyError
             try:
+                if not self._lock.acquire(may_wait=may_wait):
+                    raise StoreBusyError
                 connection = self._writer or self._open_writer()
                 connection.execute("BEGIN IMMEDIATE")
                 try:
@@ -79,12 +79,16 @@ class SqliteStore:
                 self._lock.release()
 
     def _roll_back(self, connection: apsw.Connection, error: BaseException) -> None:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        try:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+        except apsw.Error:
+            self._writer = None
         if isinstance(error, apsw.IOError):
             # After a failed sync the kernel may call the page clean: start again from what the file really holds.
             self._writer = None
-            connection.close(force=True)
+        if self._writer is None:
+            connection.close(True)
 
     @contextmanager
     def reading(self) -> Iterator[SqliteReader]:
@@ -101,6 +105,11 @@ class SqliteStore:
                 raise
             with self._pool:
                 self._readers.append(reader)
+
+    def reader(self) -> SqliteReader:
+        """Return a reader of one's own, to be closed: only on one connection do versions compare."""
+        with plain_errors(str(self.path)):
+            return self._open_reader()
 
     def check(self) -> list[str]:
         """Return what SQLite's own integrity check finds wrong; empty when all is well."""

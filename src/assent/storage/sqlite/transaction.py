@@ -63,13 +63,15 @@ class SqliteTransaction:
 
     def prefetch(self, project: str, ask_ids: Sequence[str], keys: Sequence[str]) -> None:
         """Read the asks that a group of commands will want, one query for all."""
-        if ask_ids:
-            self._asks.update(dict.fromkeys(ask_ids))
-            self._remember(self._query("asks_in", (_encode(ask_ids).decode(),)))
-        if keys:
-            self._keys.update(((project, key), None) for key in keys)
+        ids = [ask_id for ask_id in ask_ids if ask_id not in self._asks]
+        if ids:
+            self._asks.update(dict.fromkeys(ids))
+            self._remember(self._query("asks_in", (_encode(ids).decode(),)))
+        new = [key for key in keys if (project, key) not in self._keys]
+        if new:
+            self._keys.update(((project, key), None) for key in new)
             number = self._heads[project].number
-            self._remember(self._query("asks_by_key", (number, _encode(keys).decode())))
+            self._remember(self._query("asks_by_key", (number, _encode(new).decode())))
 
     def ask(self, project: str, ask_id: AskId) -> Ask | None:
         """Return the ask as it is in this transaction."""
@@ -101,9 +103,11 @@ class SqliteTransaction:
         return [ask_of(row) for row in rows(self._connection, self._queries[name], values)]
 
     def _remember(self, asks: list[Ask]) -> None:
+        # What this transaction has put is newer than what the file still holds.
         for ask in asks:
-            self._asks[ask.ask_id] = ask
-            if ask.key is not None:
+            if self._asks.get(ask.ask_id) is None:
+                self._asks[ask.ask_id] = ask
+            if ask.key is not None and self._keys.get((ask.project, ask.key)) is None:
                 self._keys[ask.project, ask.key] = ask.ask_id
 
     # Writing
@@ -153,8 +157,10 @@ class SqliteTransaction:
             new_rows.append((*values[:10], opened, *values[11:]))
         self._insert(INSERT_ASK, 17, new_rows)
         self._insert(_INSERT_EVENT, 6, self._events)
-        if self._events:
-            for head in self._heads.values():
+        for head in self._heads.values():
+            if head.sequence == 0:
+                execute(self._queries["drop_project"], (head.number,))
+            elif self._events:
                 execute(self._queries["save_head"], (head.sequence, head.hash, head.at, head.number))
 
     def _one_row(self, query: str, values: tuple[Any, ...]) -> None:
