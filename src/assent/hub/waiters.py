@@ -14,8 +14,7 @@ from collections.abc import Callable, Iterable
 from assent.hub.future import Future, Settled, settle
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.error import NotFoundError, StoreError
-from assent.storage.port import Listener, Reader, Store
-from assent.storage.sqlite.bell import EVERYTHING
+from assent.storage.port import EVERYTHING, Listener, Reader, Store
 
 __all__ = ["DEAF_SECONDS", "NET_SECONDS", "Waiters"]
 
@@ -119,7 +118,11 @@ class Waiters:
                         deadline_due = 0.0
                         self.net_wakes += self._look(reader)
             except StoreError:
-                continue  # the store is away for now: look again, by the clock
+                # The store is away for now: look again, by the clock, through a fresh reader.
+                look_due = deadline_due = now + NET_SECONDS
+                if reader is not None:
+                    reader.close()
+                reader, version = None, -1
         if self._listener is not None:
             self._listener.close()
         if reader is not None:

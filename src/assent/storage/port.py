@@ -15,7 +15,11 @@ import msgspec
 
 from assent.protocol.ask import Ask, AskId, Claim, State
 
-__all__ = ["Bell", "Head", "Listener", "Reader", "Record", "Step", "Store", "Transaction"]
+__all__ = ["EVERYTHING", "Bell", "Head", "Listener", "Reader", "Record", "Step", "Store", "Transaction"]
+
+
+EVERYTHING = "*"
+"""A ring that names no ids but means all of them."""
 
 
 class Head:

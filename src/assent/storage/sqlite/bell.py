@@ -20,9 +20,10 @@ from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 
-__all__ = ["EVERYTHING", "SocketBell", "SocketListener", "runtime_folder"]
+from assent.storage.port import EVERYTHING
 
-EVERYTHING = "*"
+__all__ = ["SocketBell", "SocketListener", "runtime_folder"]
+
 _LARGEST = 8_000
 """A ring that would name more bytes of ids says EVERYTHING."""
 

@@ -11,7 +11,7 @@ import apsw
 
 from assent.protocol.ask import Ask, State
 from assent.storage.port import Head, Record, Step
-from assent.storage.sqlite.connection import rows
+from assent.storage.sqlite.connection import plain_errors, rows
 from assent.storage.sqlite.row import ask_of
 from assent.storage.sqlite.transaction import LOG_SHIFT
 
@@ -112,7 +112,8 @@ class SqliteReader:
 
     def version(self) -> int:
         """Return a number that changes when another connection has committed."""
-        return int(self._connection.pragma("data_version"))
+        with plain_errors(self._connection.filename):
+            return int(self._connection.pragma("data_version"))
 
     def close(self) -> None:
         """Close the connection."""
@@ -126,4 +127,5 @@ class SqliteReader:
         return self._rows(query, values)[0]
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        return rows(self._connection, self._queries[query], values)
+        with plain_errors(self._connection.filename):
+            return rows(self._connection, self._queries[query], values)
