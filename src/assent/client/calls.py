@@ -7,9 +7,18 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from assent.client.door import Call, Door, until
-from assent.engine.ask import AnswerAsk, DeclineAsk, OpenAsk, ReportUndelivered, WithdrawAsk
-from assent.hub.command import ClaimAsk, Request, WriteStep
+from assent.hub.command import (
+    AnswerAsk,
+    ClaimAsk,
+    DeclineAsk,
+    OpenAsk,
+    ReportUndelivered,
+    Request,
+    WithdrawAsk,
+    WriteStep,
+)
 from assent.hub.ids import is_ask_id, new_ask_id, new_command_id
+from assent.hub.record import Record, Step
 from assent.protocol.answer import Values
 from assent.protocol.ask import Ask, AskId, Consequence, Kind, State
 from assent.protocol.canonical import digest
@@ -27,7 +36,6 @@ from assent.protocol.error import (
 )
 from assent.protocol.principal import Assurance, Principal
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, question
-from assent.storage.port import Record, Step
 
 __all__ = ["Calls", "Question", "Value", "no_answer", "value_of"]
 

@@ -11,9 +11,9 @@ from assent.client.door import Call, await_call, run_call
 from assent.client.embedded import EmbeddedDoor
 from assent.hub.audit import Audit, verify
 from assent.hub.hub import Hub
+from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.principal import Assurance, Principal
-from assent.storage.port import Record
 
 __all__ = ["AsyncClient", "AsyncHandle", "Client", "Handle"]
 

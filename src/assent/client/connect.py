@@ -10,9 +10,9 @@ from assent.client.client import AsyncClient, Client
 from assent.client.identity import agent, person
 from assent.client.place import find_project, find_store, note_store
 from assent.hub.clock import Clock
+from assent.hub.compose import hub_on_file
 from assent.hub.hub import Hub
 from assent.protocol.principal import Principal, Role, parse_principal
-from assent.storage.sqlite.store import SqliteStore
 
 __all__ = ["connect", "connect_async", "open_hub"]
 
@@ -40,9 +40,9 @@ async def connect_async(
 def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock | None = None) -> Hub:
     """Return a hub on the embedded store that is meant."""
     path = store if isinstance(store, Path) else find_store(store, environ, Path.cwd())
-    embedded = SqliteStore(path)
-    note_store(embedded.path, environ)
-    return Hub(embedded, clock)
+    hub = hub_on_file(path, clock)
+    note_store(path.absolute(), environ)
+    return hub
 
 
 def _parts(

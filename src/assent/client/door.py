@@ -12,10 +12,10 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from assent.hub.command import Request
 from assent.hub.future import Future, LightFuture
+from assent.hub.record import Record, Step
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.error import AssentError, StillOpen
 from assent.protocol.principal import Principal
-from assent.storage.port import Record, Step
 
 __all__ = ["Call", "Door", "Wait", "await_call", "run_call", "until"]
 

@@ -10,9 +10,9 @@ from assent.client.door import Wait
 from assent.hub.command import Request
 from assent.hub.future import Future, LightFuture
 from assent.hub.hub import Hub
+from assent.hub.record import Reader, Record, Step
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.principal import Principal
-from assent.storage.port import Reader, Record, Step
 
 __all__ = ["EmbeddedDoor"]
 

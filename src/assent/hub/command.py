@@ -4,11 +4,33 @@ from __future__ import annotations
 
 import msgspec
 
-from assent.engine import ask
+from assent.engine.ask import (
+    AnswerAsk,
+    Command,
+    DeclineAsk,
+    LapseAsk,
+    OpenAsk,
+    ReportUndelivered,
+    SupersedeAsk,
+    WithdrawAsk,
+)
 from assent.protocol.ask import AskId
 from assent.storage.port import Step
 
-__all__ = ["ClaimAsk", "Request", "Tick", "WriteStep"]
+__all__ = [
+    "AnswerAsk",
+    "ClaimAsk",
+    "Command",
+    "DeclineAsk",
+    "LapseAsk",
+    "OpenAsk",
+    "ReportUndelivered",
+    "Request",
+    "SupersedeAsk",
+    "Tick",
+    "WithdrawAsk",
+    "WriteStep",
+]
 
 
 class ClaimAsk(msgspec.Struct, frozen=True):
@@ -27,4 +49,4 @@ class Tick(msgspec.Struct, frozen=True):
     """Do nothing but what every transaction does first: apply the deadlines that have passed."""
 
 
-Request = ask.Command | ClaimAsk | WriteStep | Tick
+Request = Command | ClaimAsk | WriteStep | Tick
