@@ -7,11 +7,22 @@ from datetime import datetime
 
 import msgspec
 
-from assent.protocol.error import UnrecognisedError
+from assent.protocol.display import is_blank, is_encodable, quote
+from assent.protocol.error import TooLargeError, UnrecognisedError
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Field, Prompt
 
-__all__ = ["Answer", "FieldValues", "Values", "check_values", "labels"]
+__all__ = [
+    "MAX_REPLY_BYTES",
+    "Answer",
+    "FieldValues",
+    "Values",
+    "check_reply_size",
+    "check_values",
+    "labels",
+]
+
+MAX_REPLY_BYTES = 64 << 10
 
 FieldValues = dict[str, tuple[str, ...]]
 Values = Mapping[str, Sequence[str]]
@@ -40,32 +51,45 @@ def check_values(prompt: Prompt, values: Values) -> FieldValues:
 
     Raises:
         UnrecognisedError: a field is missing, unknown, or holds what it does not offer.
+        TooLargeError: the typed text is over the limit.
     """
     for name in values:
         if not any(field.name == name for field in prompt.fields):
-            raise UnrecognisedError(f'There is no question "{name}" here.')
+            raise UnrecognisedError(f'There is no question "{quote(name)}" here.')
     return {field.name: _check_field(field, values.get(field.name, ())) for field in prompt.fields}
 
 
 def _check_field(field: Field, given: Sequence[str]) -> tuple[str, ...]:
+    name = quote(field.name)
     if isinstance(given, str) or not given:
-        raise UnrecognisedError(f'There is no answer to "{field.name}".')
+        raise UnrecognisedError(f'There is no answer to "{name}".')
     if len(given) > 1 and not field.multiple:
-        raise UnrecognisedError(f'"{field.name}" takes one answer, not {len(given)}.')
+        raise UnrecognisedError(f'"{name}" takes one answer, not {len(given)}.')
     keys = {option.key for option in field.options}
-    for value in given:
-        if value in keys:
-            continue
-        if not field.free:
-            raise UnrecognisedError(f'I didn\'t recognize "{value}".')
-        if not value.strip():
-            raise UnrecognisedError(f'The answer to "{field.name}" is empty.')
+    typed = [value for value in given if value not in keys]
+    for text in typed:
+        if not field.free or not is_encodable(text):
+            raise UnrecognisedError(f'I didn\'t recognize "{quote(text)}".')
+        if is_blank(text):
+            raise UnrecognisedError(f'The answer to "{name}" is empty.')
+    check_reply_size("".join(typed))
     return tuple(dict.fromkeys(given))
+
+
+def check_reply_size(text: str) -> None:
+    """Check that nobody typed more than a person would.
+
+    Raises:
+        TooLargeError: somebody did.
+    """
+    size = len(text) if len(text) > MAX_REPLY_BYTES else len(text.encode(errors="surrogatepass"))
+    if size > MAX_REPLY_BYTES:
+        raise TooLargeError(f"A reply has at most {MAX_REPLY_BYTES:,} bytes; this one has {size:,}.")
 
 
 def labels(prompt: Prompt, values: Values) -> list[str]:
     """Return what was chosen as people read it: an option's label, or the typed text."""
-    shown = []
+    shown: list[str] = []
     for field in prompt.fields:
         by_key = {option.key: option.label for option in field.options}
         shown.extend(by_key.get(value, value) for value in values.get(field.name, ()))

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-__all__ = ["display", "fold", "is_blank", "is_hidden", "skeleton"]
+__all__ = ["display", "fold", "is_blank", "is_encodable", "is_hidden", "quote", "skeleton"]
 
 # Drawn as nothing, though Unicode files them under letters, marks and symbols. Written down rather than looked
 # up because Python has no table of the default-ignorable characters.
@@ -124,6 +124,12 @@ def _without_towers(text: str, instead: _Table) -> str:
     return "".join([*pieces, text[end:]]) if pieces else text
 
 
+def quote(text: str, limit: int = 200) -> str:
+    """Return `text` as it can stand in a sentence of ours: on one line, and of at most `limit` characters."""
+    shown = display(text[: limit + 1], lines=False)
+    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+
+
 def is_blank(text: str) -> bool:
     r"""Whether nothing of `text` can be seen.
 
@@ -133,6 +139,15 @@ def is_blank(text: str) -> bool:
     if not (text.isascii() and text.isprintable()):
         text = text.translate(_BARE)
     return not text.strip()
+
+
+def is_encodable(text: str) -> bool:
+    """Whether `text` can be written down at all: no half of a surrogate pair stands in it."""
+    try:
+        text.isascii() or text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def fold(text: str) -> str:
@@ -204,8 +219,8 @@ def skeleton(text: str) -> str:
     if text.isascii() and text.isprintable():
         return " ".join(text.lower().encode().translate(_ASCII_SHAPES).decode().split())
     # Towers go first: normalising sorts the marks of each base, and a tower would make that take for ever.
-    bare = _without_towers(text.translate(_BARE), _GONE)
-    wide = unicodedata.normalize("NFKD", bare).translate(_BARE)
-    # Twice, as folding may lead to another letter with a twin (small Cherokee folds to the capitals).
-    shape = wide.translate(_SHAPES).casefold().translate(_SHAPES)
-    return " ".join(shape.split())
+    shape = _without_towers(text.translate(_BARE), _GONE).translate(_SHAPES)
+    # Again after each step that may lead to another letter with a twin: mathematical letters normalise to plain
+    # ones, small Cherokee folds to the capitals.
+    shape = unicodedata.normalize("NFKD", shape).translate(_BARE).translate(_SHAPES)
+    return " ".join(shape.casefold().translate(_SHAPES).split())

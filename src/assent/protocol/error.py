@@ -13,6 +13,9 @@ AssentError
 ├── CommandReusedError     command_reused
 ├── FlowDivergedError      flow_diverged
 ├── FlowTakenError         flow_taken
+├── EffectError            effect_failed    what a flow wanted done was not done; the world is as it was
+│   ├── PathRefusedError   path_refused
+│   └── WorldChangedError  world_changed
 ├── NoAnswer               (the outcome)    an ask that ended without an answer: not a fault
 │   ├── Declined           declined
 │   ├── Withdrawn          withdrawn
@@ -43,6 +46,7 @@ __all__ = [
     "CommandReusedError",
     "ConflictError",
     "Declined",
+    "EffectError",
     "Expired",
     "FlowDivergedError",
     "FlowTakenError",
@@ -50,6 +54,7 @@ __all__ = [
     "KeyReusedError",
     "NoAnswer",
     "NotFoundError",
+    "PathRefusedError",
     "StillOpen",
     "StoreBusyError",
     "StoreDamagedError",
@@ -62,6 +67,7 @@ __all__ = [
     "TooLargeError",
     "UnrecognisedError",
     "Withdrawn",
+    "WorldChangedError",
 ]
 
 
@@ -153,6 +159,24 @@ class FlowTakenError(AssentError):
     """Another process drives this flow."""
 
     code = "flow_taken"
+
+
+class EffectError(AssentError):
+    """It could not be done, and nothing was changed."""
+
+    code = "effect_failed"
+
+
+class PathRefusedError(EffectError):
+    """This path does not lead to an ordinary file in the folder."""
+
+    code = "path_refused"
+
+
+class WorldChangedError(EffectError):
+    """Somebody changed it in the meantime; it was left as it is."""
+
+    code = "world_changed"
 
 
 class NoAnswer(_AskError):  # noqa: N818 - a person's no is not an error; the public name has no suffix

@@ -6,9 +6,12 @@ from enum import StrEnum
 
 import msgspec
 
+from assent.protocol.display import display, quote
 from assent.protocol.error import BadRequestError
 
-__all__ = ["Assurance", "Principal", "Role", "parse_principal"]
+__all__ = ["MAX_NAME", "Assurance", "Principal", "Role", "parse_principal"]
+
+MAX_NAME = 200
 
 
 class Role(StrEnum):
@@ -44,10 +47,16 @@ def parse_principal(text: str) -> Principal:
     """Return the principal that `role:name` spells.
 
     Raises:
-        BadRequestError: the role is unknown or the name is missing.
+        BadRequestError: the role is unknown, or the name is missing or not what it looks like.
     """
-    role, colon, name = text.partition(":")
-    if not colon or not name or role not in list(Role):
+    role, _, name = text.partition(":")
+    if not name or role not in list(Role):
         roles = ", ".join(Role)
-        raise BadRequestError(f'"{text}" is not a principal: write role:name, with a role of {roles}.')
+        raise BadRequestError(f'"{quote(text)}" is not a principal: write role:name, with a role of {roles}.')
+    # Two names that look the same must be the same: what was answered is told by name.
+    if len(name) > MAX_NAME or name != name.strip() or name != display(name, lines=False):
+        raise BadRequestError(
+            f'"{quote(text)}" is not a principal: a name has no hidden characters, no white space around it, '
+            f"and at most {MAX_NAME} characters."
+        )
     return Principal(Role(role), name)

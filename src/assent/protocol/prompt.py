@@ -2,21 +2,26 @@
 
 A prompt is checked once, when it is opened (`check_prompt`): every option must be reachable by typing, no two
 may look alike, and everything has a limit. After that all rooms may rely on it.
+
+An option is addressed by its position, written as a letter or a number; where a question has options and takes
+free text, too, the position after the last option stands for "my own words".
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 import msgspec
 
 from assent.protocol.canonical import Json, canonical, check_json, digest
-from assent.protocol.display import skeleton
+from assent.protocol.display import fold, is_blank, quote, skeleton
 from assent.protocol.error import BadPromptError, TooLargeError
 
 __all__ = [
     "LETTERS",
     "MAX_FIELDS",
+    "MAX_LABEL",
     "MAX_OPTIONS",
     "MAX_PROMPT_BYTES",
     "MAX_TITLE",
@@ -25,15 +30,21 @@ __all__ = [
     "Prompt",
     "check_prompt",
     "encode_prompt",
+    "parse_position",
     "prompt_digest",
     "question",
+    "render_position",
 ]
 
 MAX_PROMPT_BYTES = 1 << 20
 MAX_TITLE = 2_000
 MAX_FIELDS = 50
 MAX_OPTIONS = 200
+MAX_LABEL = 2_000
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+_POSITION = re.compile(r"(?:(?P<letter>[a-z])|(?P<number>[1-9][0-9]{0,2}))(?P<closer>[.)]?)").fullmatch
+_ROUND_KEY = re.compile(r"q([1-9][0-9]{0,2})").fullmatch
 
 
 class Option(msgspec.Struct, frozen=True):
@@ -102,24 +113,37 @@ def prompt_digest(encoded: bytes) -> str:
     return digest(encoded)
 
 
+def render_position(position: int) -> str:
+    """Return what stands before the option at `position`, counted from 0: a letter while there are any (C5).
+
+    >>> render_position(1), render_position(26)
+    ('B', '27')
+    """
+    return LETTERS[position] if position < len(LETTERS) else str(position + 1)
+
+
+def parse_position(folded: str) -> int | None:
+    """Return the position, counted from 0, that a folded reply addresses: `b`, `2`, `2.` and `b)` are all 1."""
+    found = _POSITION(folded)
+    if not found:
+        return None
+    return LETTERS.index(found["letter"].upper()) if found["letter"] else int(found["number"]) - 1
+
+
 def check_prompt(prompt: Prompt) -> bytes:
     """Return the canonical bytes of `prompt` if people can see and answer it.
 
     Raises:
         BadPromptError: it has no question, or options that cannot be told apart or reached by typing.
+        BadJsonError: its action is not JSON.
         TooLargeError: it is over a limit.
     """
-    if not prompt.title.strip():
+    if is_blank(prompt.title):
         raise BadPromptError("A prompt needs a title.")
     if len(prompt.title) > MAX_TITLE:
         raise TooLargeError(f"A title has at most {MAX_TITLE:,} characters.")
     if not 1 <= len(prompt.fields) <= MAX_FIELDS:
         raise BadPromptError(f"A prompt has 1 to {MAX_FIELDS} questions.")
-    names = [field.name for field in prompt.fields]
-    if len(set(names)) != len(names) or not all(name.strip() for name in names):
-        raise BadPromptError("Each question of a prompt needs a name of its own.")
-    for field in prompt.fields:
-        _check_field(field)
     if prompt.action is not None:
         check_json(prompt.action)
     encoded = encode_prompt(prompt)
@@ -127,32 +151,55 @@ def check_prompt(prompt: Prompt) -> bytes:
         raise TooLargeError(
             f"A prompt has at most {MAX_PROMPT_BYTES:,} bytes; this one has {len(encoded):,}."
         )
+    _check_names([field.name for field in prompt.fields])
+    for field in prompt.fields:
+        _check_field(field)
     return encoded
+
+
+def _check_names(names: list[str]) -> None:
+    if len({fold(name) for name in names}) != len(names) or any(map(is_blank, names)):
+        raise BadPromptError("Each question of a prompt needs a name of its own.")
+    for position, name in enumerate(names, start=1):
+        if len(name) > MAX_LABEL:
+            raise TooLargeError(f"The name of a question has at most {MAX_LABEL:,} characters.")
+        # C20: `q2: …` is the second answer, so no other question may go by that name.
+        key = _ROUND_KEY(fold(name))
+        if key and int(key[1]) != position and int(key[1]) <= len(names):
+            raise BadPromptError(
+                f'Question {position} cannot be called "{name}", as that is the key of another.'
+            )
 
 
 def _check_field(field: Field) -> None:
     if not field.options and not field.free:
-        raise BadPromptError(f'"{field.name}" has no options and takes no text: nobody could answer it.')
+        raise BadPromptError(
+            f'"{quote(field.name)}" has no options and takes no text: nobody could answer it.'
+        )
     if len(field.options) > MAX_OPTIONS:
         raise TooLargeError(f"A question has at most {MAX_OPTIONS} options.")
     seen: dict[str, int] = {}
     for position, option in enumerate(field.options):
-        if not option.key.strip() or not option.label.strip():
-            raise BadPromptError(f'An option of "{field.name}" is empty.')
-        for shape in {skeleton(option.label), skeleton(option.key)}:
-            if not shape:
-                raise BadPromptError(f'An option of "{field.name}" shows nothing.')
-            other = seen.setdefault(shape, position)
-            if other != position:
-                first = field.options[other].label
-                raise BadPromptError(f'The options "{first}" and "{option.label}" look alike.')
-            _check_letter(field, position, shape)
+        for text in {option.label, option.key}:
+            if len(text) > MAX_LABEL:
+                raise TooLargeError(f"An option has at most {MAX_LABEL:,} characters.")
+            folded, drawn = fold(text), skeleton(text)
+            for shape in {folded, drawn}:
+                if not shape or is_blank(shape):
+                    raise BadPromptError(f'An option of "{quote(field.name)}" shows nothing.')
+                other = seen.setdefault(shape, position)
+                if other != position:
+                    first, second = quote(field.options[other].label), quote(option.label)
+                    raise BadPromptError(f'The options "{first}" and "{second}" look alike.')
+            _check_position(field, position, folded if text.isascii() else drawn)
 
 
-def _check_letter(field: Field, position: int, shape: str) -> None:
-    # An option called "B" that is shown as "A) B" could never be typed without a guess.
-    addressed = LETTERS.find(shape.upper()) if len(shape) == 1 else -1
-    if addressed not in (-1, position) and addressed < len(field.options) + field.free:
-        raise BadPromptError(
-            f'The option "{field.options[position].label}" reads like the letter of another option.'
-        )
+def _check_position(field: Field, position: int, shape: str) -> None:
+    # An option called "B" that is shown as "A) B" could never be typed without a guess. A number may stand
+    # elsewhere ("1, 3 or 5 copies?"): letters still reach every option, and so does "3)".
+    addressed = parse_position(shape)
+    if addressed in (None, position) or shape.isdecimal():
+        return
+    if addressed < len(field.options) + field.free:
+        label = quote(field.options[position].label)
+        raise BadPromptError(f'The option "{label}" reads like the letter or number of another option.')

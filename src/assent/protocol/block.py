@@ -1,0 +1,107 @@
+"""A prompt as plain text: what a terminal prints and a comment carries.
+
+Rule 1: every line that the asker wrote begins with `: `, so that none of them can pass for one of ours. Three
+        places are the asker's by position: the first line, the line after `Q1`, and what follows `A) `.
+Rule 2: nothing is cut. What will be done is shown whole, or not offered for approval.
+Rule 3: all of it goes through `display`.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.protocol.canonical import canonical
+from assent.protocol.display import display
+from assent.protocol.prompt import Field, Option, Prompt, render_position
+
+__all__ = ["render_brief", "render_field", "render_question"]
+
+_OTHER = "Other: type your answer"  # C13: the label of the free option is ours to choose
+_SEVERAL = "(several, separated by commas)"
+
+
+def render_question(prompt: Prompt) -> str:
+    """Return all that a person is to see before answering, and how to answer."""
+    is_round = len(prompt.fields) > 1
+    title, *more = _lines(prompt.title.strip())
+    blocks = ["\n".join([title, *_mark(more), *_mark(_lines(prompt.body))])]
+    if prompt.risk is not None:
+        blocks.append("\n".join(["Risk, in the asker's words:", *_mark(_lines(prompt.risk))]))
+    if prompt.action is not None:
+        shown = msgspec.json.format(canonical(prompt.action), indent=2).decode()
+        blocks.append("\n".join(["The action, whole:", *_mark(_lines(shown))]))
+    for number, field in enumerate(prompt.fields, start=1):
+        blocks.append("\n".join(_field_lines(field, f"Q{number}" if is_round else "")))  # C17
+    blocks.append(_ROUND_HELP if is_round else _help(prompt.fields[0]))
+    return "\n\n".join(block for block in blocks if block)
+
+
+def render_brief(prompt: Prompt) -> str:
+    """Return only the lists of options, for a reply that was not recognised (G18)."""
+    if len(prompt.fields) == 1:
+        return render_field(prompt.fields[0])
+    return "\n".join(
+        f"Q{number}\n{render_field(field)}" for number, field in enumerate(prompt.fields, start=1)
+    )
+
+
+def render_field(field: Field) -> str:
+    """Return the lettered options of `field`; the last one stands for text of one's own where that is allowed.
+
+    >>> from assent.protocol.prompt import question
+    >>> print(render_field(question("Which database?", ["PostgreSQL", "SQLite"], free=True).fields[0]))
+    A) PostgreSQL
+    B) SQLite
+    C) Other: type your answer
+    """
+    lines: list[str] = []
+    for position, option in enumerate(field.options):
+        lines += _option_lines(render_position(position), option)
+    if field.free:  # C11
+        lines.append(
+            f"{render_position(len(field.options))}) {_OTHER}" if field.options else "Type your answer."
+        )
+    return "\n".join(lines)
+
+
+def _option_lines(mark: str, option: Option) -> list[str]:
+    line = f"{mark}) {display(option.label, lines=False)}"
+    if option.recommended:
+        line += " (recommended)"
+    if option.destructive:
+        line += " (destructive)"
+    first, *more = _lines(option.description) or [""]
+    return [f"{line} - {first}" if first else line, *_mark(more)]
+
+
+def _field_lines(field: Field, key: str) -> list[str]:
+    text = _lines(field.text)
+    if key:
+        first, *text = text or [""]
+        lines = [f"{key} {first}".rstrip(), *_mark(text)]
+    else:
+        lines = _mark(text)
+    if field.multiple:
+        lines.append(_SEVERAL)
+    return [*lines, render_field(field)]
+
+
+_ROUND_HELP = (
+    "Answer each question on a line of its own, as in `q1: <answer>`; a line of ------ ends a long answer."
+)
+
+
+def _help(field: Field) -> str:
+    if not field.options:
+        return ""
+    own = ", or in your own words" if field.free else ""
+    return f"Answer with a letter, a number or a label{own}."
+
+
+def _lines(text: str) -> list[str]:
+    # Only the new lines are left to split at: display marks every other character that ends a line.
+    return display(text).split("\n") if text else []
+
+
+def _mark(lines: list[str]) -> list[str]:
+    return [f": {line}" if line else ":" for line in lines]
