@@ -10,7 +10,7 @@ The docs' diagram is printed from TRANSITIONS, and a test walks all pairs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
 import msgspec
@@ -27,6 +27,7 @@ from assent.protocol.error import (
     ForbiddenError,
     KeyReusedError,
     NotFoundError,
+    UnrecognisedError,
 )
 from assent.protocol.principal import Assurance, Role
 from assent.protocol.prompt import Prompt
@@ -309,7 +310,7 @@ def _open(ask: Ask | None, command: OpenAsk) -> tuple[Event, ...]:
 def _opened(command: OpenAsk, *, replaces: AskId | None = None) -> tuple[Event, ...]:
     stamp = command.stamp
     _check_deadline(command)
-    due = stamp.at + command.deadline if isinstance(command.deadline, timedelta) else command.deadline
+    due = _due(command)
     return (
         AskOpened(
             command.ask_id,
@@ -326,6 +327,17 @@ def _opened(command: OpenAsk, *, replaces: AskId | None = None) -> tuple[Event, 
             replaces,
         ),
     )
+
+
+def _due(command: OpenAsk) -> datetime | None:
+    due = command.deadline
+    if isinstance(due, datetime) and due.tzinfo is None:
+        raise BadRequestError("A deadline needs its time zone.")
+    try:
+        return command.stamp.at + due if isinstance(due, timedelta) else due and due.astimezone(UTC)
+    except OverflowError:
+        # Stored, it could never be read back, and nor could the list that it is in.
+        raise BadRequestError("A deadline must be a day of the calendar.") from None
 
 
 def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
@@ -373,7 +385,7 @@ def _answer(ask: Ask | None, command: AnswerAsk) -> tuple[Event, ...]:
 def _decline(ask: Ask | None, command: DeclineAsk) -> tuple[Event, ...]:
     ask = _found(ask, command.ask_id)
     if not ask.is_open:
-        return _already(ask, command.stamp, ask.state is State.DECLINED)
+        return _already(ask, command.stamp, _is_same_end(ask, State.DECLINED, command.reason))
     outcome = _outcome(
         State.DECLINED, command.stamp, reason=command.reason, via=command.via, assurance=command.assurance
     )
@@ -387,7 +399,7 @@ def _withdraw(ask: Ask | None, command: WithdrawAsk) -> tuple[Event, ...]:
     if stamp.by.role is Role.AGENT and str(stamp.by) != ask.asker:
         raise ForbiddenError(f"Only {ask.asker} or a person can take this ask back.")
     if not ask.is_open:
-        return _already(ask, stamp, ask.state is State.WITHDRAWN)
+        return _already(ask, stamp, _is_same_end(ask, State.WITHDRAWN, command.reason))
     return (AskWithdrawn(ask.ask_id, _outcome(State.WITHDRAWN, stamp, reason=command.reason)),)
 
 
@@ -438,9 +450,18 @@ def _already(ask: Ask, stamp: Stamp, is_same: bool) -> tuple[Event, ...]:
 
 
 def _is_same_answer(ask: Ask, command: AnswerAsk) -> bool:
-    if ask.answer is None:
+    if ask.answer is None or command.text != ask.answer.text:
         return False
-    return command.text == ask.answer.text and command.values in (None, ask.answer.values)
+    if command.values is None:
+        return bool(command.text)
+    try:
+        return check_values(ask.prompt, command.values) == ask.answer.values
+    except UnrecognisedError:
+        return False
+
+
+def _is_same_end(ask: Ask, state: State, reason: str) -> bool:
+    return ask.state is state and ask.outcome is not None and ask.outcome.reason == reason
 
 
 def _outcome(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Iterator
 from typing import Self
@@ -23,6 +24,8 @@ class Feed:
         self.cursor = after
         self._listener = store.bell.listen(follows_feed=True)
         self._is_closed = False
+        self._hearing = threading.Lock()
+        """Held while somebody listens: the ear may be taken off by another thread, but not in mid-word."""
 
     def read(self, limit: int = _PAGE) -> list[Record]:
         """Return what is there now, at most `limit` events, and move on behind it."""
@@ -40,11 +43,16 @@ class Feed:
             left = until - time.monotonic()
             if records or left <= 0:
                 return records
-            if self._listener is not None:
-                self._listener.wait(min(left, NET_SECONDS))
-            else:
-                time.sleep(min(left, DEAF_SECONDS))
+            self._hear(left)
         return []
+
+    def _hear(self, seconds: float) -> None:
+        if self._listener is None:
+            time.sleep(min(seconds, DEAF_SECONDS))
+            return
+        with self._hearing:
+            if not self._is_closed:
+                self._listener.wait(min(seconds, NET_SECONDS))
 
     def __iter__(self) -> Iterator[Record]:
         while not self._is_closed:
@@ -62,9 +70,9 @@ class Feed:
         self.close()
 
     def close(self) -> None:
-        """End the feed."""
-        if not self._is_closed:
-            self._is_closed = True
-            if self._listener is not None:
-                self._listener.nudge()
+        """End the feed, from any thread; a `wait` in another one returns."""
+        self._is_closed = True
+        if self._listener is not None:
+            self._listener.nudge()
+            with self._hearing:
                 self._listener.close()

@@ -8,13 +8,13 @@ The name of a socket says what it wants: `.w` hears of ended asks, `.f` follows 
 
 from __future__ import annotations
 
-import errno
 import os
 import secrets  # noqa: TID251 - a socket's name only has to be unused; it is no id of ours
 import select
 import socket
 import stat
 import tempfile
+import threading
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -50,9 +50,15 @@ class SocketListener:
         name = f"{prefix}{secrets.token_hex(3)}.{'f' if follows_feed else 'w'}"
         self.path = str(folder / name)
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-        self._socket.bind(self.path)
+        try:
+            self._socket.bind(self.path)
+        except OSError:
+            self._socket.close()
+            raise
         # Not settimeout: a socket with a time-out ignores MSG_DONTWAIT and draining it would wait.
         self._socket.setblocking(False)
+        self._closing = threading.Lock()
+        self._is_closed = False
         self._nudge_out, self._nudge_in = os.pipe()
         os.set_blocking(self._nudge_out, False)
         os.set_blocking(self._nudge_in, False)
@@ -74,16 +80,22 @@ class SocketListener:
 
     def nudge(self) -> None:
         """Wake whoever waits here, from another thread of this process."""
-        with suppress(BlockingIOError, OSError):
-            os.write(self._nudge_in, b".")
+        # After a close the number may already be somebody else's file.
+        with self._closing, suppress(BlockingIOError):
+            if not self._is_closed:
+                os.write(self._nudge_in, b".")
 
     def close(self) -> None:
-        """Stop listening."""
-        with suppress(FileNotFoundError):
-            Path(self.path).unlink()
-        self._socket.close()
-        os.close(self._nudge_in)
-        os.close(self._nudge_out)
+        """Stop listening; nobody may be inside `wait`."""
+        with self._closing:
+            if self._is_closed:
+                return
+            self._is_closed = True
+            with suppress(FileNotFoundError):
+                Path(self.path).unlink()
+            self._socket.close()
+            os.close(self._nudge_in)
+            os.close(self._nudge_out)
 
 
 class SocketBell:
@@ -107,10 +119,15 @@ class SocketBell:
         """Return a bound ear, or None where sockets cannot be bound: look by the clock then."""
         if self._folder is None:
             return None
-        try:
-            return SocketListener(self._folder, self._prefix, follows_feed=follows_feed)
-        except OSError:
-            return None
+        for _ in range(3):
+            try:
+                self._folder.mkdir(mode=0o700, exist_ok=True)
+                return SocketListener(self._folder, self._prefix, follows_feed=follows_feed)
+            except FileNotFoundError:
+                continue  # whoever closed last has just taken the empty folder away
+            except OSError:
+                break
+        return None
 
     def ring(self, ended: Sequence[str], has_news: bool) -> None:
         """Tell the other processes what ended, and those who follow the feed that there is news."""
@@ -128,22 +145,23 @@ class SocketBell:
                 self._send(message, f"{self._folder}/{name}")
 
     def _send(self, message: bytes, address: str) -> None:
-        if self._socket is None:
-            self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
-            self._socket.setblocking(False)
-        try:
-            self._socket.sendto(message, address)
-        except ConnectionRefusedError:
-            # Nobody holds it any more; names are never used twice.
-            with suppress(OSError):
+        # The commit is done and must be acknowledged, so nothing here may raise. Full: it is awake already and
+        # will look. Gone: it no longer waits. Anything else: the look by the clock is there for that.
+        with suppress(OSError):
+            if self._socket is None:
+                self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+                self._socket.setblocking(False)
+            try:
+                self._socket.sendto(message, address)
+            except ConnectionRefusedError:
+                # Nobody holds it any more; names are never used twice.
                 Path(address).unlink()
-        except OSError as error:
-            # Full: it is awake already and will look. Gone: it no longer waits.
-            if error.errno not in (errno.EAGAIN, errno.ENOENT, errno.ENOBUFS, errno.EMSGSIZE):
-                raise
 
     def close(self) -> None:
-        """Close the sending socket."""
+        """Close the sending socket; take the folder away if nobody listens."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
+        if self._folder is not None:
+            with suppress(OSError):
+                self._folder.rmdir()

@@ -17,11 +17,13 @@ from assent.protocol.error import (
     StoreRefusedError,
 )
 
-__all__ = ["BUSY_MILLISECONDS", "OLDEST_SQLITE", "connect", "plain_errors", "rows"]
+__all__ = ["APPLICATION_ID", "BUSY_MILLISECONDS", "OLDEST_SQLITE", "connect", "plain_errors", "rows"]
 
 OLDEST_SQLITE = (3, 51, 3)
 """Before it, two writers of one WAL file can corrupt it (the WAL-reset race)."""
 BUSY_MILLISECONDS = 5_000
+APPLICATION_ID = 0x41_53_4E_54
+"""`ASNT` in the file's header: another program's database is never taken for ours."""
 
 
 def connect(path: str, *, writes: bool) -> apsw.Connection:
@@ -36,6 +38,10 @@ def connect(path: str, *, writes: bool) -> apsw.Connection:
         flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
         connection = apsw.Connection(path, flags=flags, statementcachesize=128)
         connection.set_busy_timeout(BUSY_MILLISECONDS)
+        # SQLite with STAT4 looks at the bound values of joins and ranges, and so plans such a statement anew each
+        # time it runs: 60 microseconds a query in place of 3. Our plans are fixed by their indexes.
+        connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        _refuse_foreign(connection)  # before WAL mode would change its header
         if connection.pragma("journal_mode", "wal") != "wal":
             raise StoreRefusedError(f"{path} cannot be kept in WAL mode here.")
         connection.pragma("synchronous", "FULL")
@@ -43,6 +49,15 @@ def connect(path: str, *, writes: bool) -> apsw.Connection:
         # a WAL that grows without bound made commits 1.6 times slower.
         connection.wal_autocheckpoint(1_000 if writes else 0)
     return connection
+
+
+def _refuse_foreign(connection: apsw.Connection) -> None:
+    owner = connection.pragma("application_id")
+    if owner == APPLICATION_ID:
+        return
+    if owner or rows(connection, "SELECT count(*) FROM sqlite_schema")[0][0]:
+        connection.close()
+        raise StoreRefusedError("This file is another program's database.")
 
 
 def rows(connection: apsw.Connection, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:

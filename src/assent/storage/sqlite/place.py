@@ -47,11 +47,10 @@ def prepare(path: Path) -> None:
     """
     folder = path.parent
     try:
-        if folder.name == ".assent" and not folder.exists():
-            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.mkdir(parents=True, exist_ok=True)
         if folder.name == ".assent":
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _shield(folder)
+        folder.mkdir(parents=True, exist_ok=True)
         _check_owner(path)
     except OSError as error:
         raise StoreReadOnlyError(
@@ -66,23 +65,28 @@ def prepare(path: Path) -> None:
 
 
 def _shield(folder: Path) -> None:
+    found = folder.stat()
+    if found.st_uid != os.geteuid():
+        # Where everybody may write, somebody else could have made it first.
+        raise StoreRefusedError(f"{folder} belongs to another user.")
+    if found.st_mode & 0o077:
+        folder.chmod(0o700)
     ignore = folder / ".gitignore"
     if not ignore.exists():
         ignore.write_text("*\n", encoding="utf-8")
 
 
 def _check_owner(path: Path) -> None:
-    for place in (path.parent, path):
-        try:
-            found = place.lstat()
-        except FileNotFoundError:
-            continue
-        if stat.S_ISLNK(found.st_mode) and place == path:
-            raise StoreRefusedError(f"{path} is a link; a store must be a file of its own.")
-        if place == path and found.st_uid not in (os.geteuid(), 0):
-            raise StoreRefusedError(f"{path} belongs to another user.")
-        if place == path and not stat.S_ISREG(found.st_mode):
-            raise StoreRefusedError(f"{path} is not a file.")
+    try:
+        found = path.lstat()
+    except FileNotFoundError:
+        return
+    if stat.S_ISLNK(found.st_mode):
+        raise StoreRefusedError(f"{path} is a link; a store must be a file of its own.")
+    if found.st_uid not in (os.geteuid(), 0):
+        raise StoreRefusedError(f"{path} belongs to another user.")
+    if not stat.S_ISREG(found.st_mode):
+        raise StoreRefusedError(f"{path} is not a file.")
 
 
 def file_system_of(folder: Path) -> str:
@@ -108,7 +112,7 @@ def _check_git(path: Path) -> None:
     index = root / ".git" / "index"
     try:
         # A look into the index is cheap; git itself is only asked when the name occurs in it.
-        if index.is_file() and path.name.encode() not in index.read_bytes():
+        if index.is_file() and _cannot_hold(index.read_bytes(), path.name):
             return
         asked = subprocess.run(  # noqa: S603 - fixed program, the path is an argument after --
             ["git", "-C", str(root), "ls-files", "--error-unmatch", "--", str(path)],  # noqa: S607
@@ -120,3 +124,9 @@ def _check_git(path: Path) -> None:
         return
     if asked.returncode == 0:
         raise StoreRefusedError(f"git tracks {path}; take it out of the repository first (git rm --cached).")
+
+
+def _cannot_hold(index: bytes, name: str) -> bool:
+    """Say whether a name is certainly not in git's index. Version 4 shortens names, a split index keeps them elsewhere."""
+    is_plain = int.from_bytes(index[4:8]) in (2, 3) and b"link" not in index
+    return is_plain and os.fsencode(name) not in index

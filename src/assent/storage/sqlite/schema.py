@@ -9,12 +9,10 @@ import apsw
 
 from assent.protocol.error import StoreRefusedError, StoreTooNewError
 from assent.storage.migration import Migration, load_migrations
-from assent.storage.sqlite.connection import rows
+from assent.storage.sqlite.connection import APPLICATION_ID, rows
 
 __all__ = ["APPLICATION_ID", "MIN_READER", "is_current", "migrate"]
 
-APPLICATION_ID = 0x41_53_4E_54
-"""`ASNT` in the file's header: another program's database is never taken for ours."""
 MIN_READER = 1
 """The lowest schema number whose program can read what this program writes."""
 
@@ -69,12 +67,8 @@ def migrate(connection: apsw.Connection) -> None:
 
 
 def _applied(connection: apsw.Connection) -> list[tuple[int, str, int]]:
-    owner = connection.pragma("application_id")
-    tables = rows(connection, "SELECT count(*) FROM sqlite_schema")[0][0]
-    if owner != APPLICATION_ID:
-        if tables:
-            raise StoreRefusedError("This file is another program's database.")
-        connection.execute(_LEDGER)
+    if connection.pragma("application_id") != APPLICATION_ID:
+        connection.execute(_LEDGER)  # an empty file: `connect` has looked
         return []
     known = rows(connection, "SELECT number, checksum, min_reader FROM migrations ORDER BY number")
     return [(number, checksum, min_reader) for number, checksum, min_reader in known]

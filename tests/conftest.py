@@ -1,0 +1,35 @@
+"""Surroundings that every test shares: an empty home, a runtime folder of its own, and no mark of an agent's host.
+
+The runtime folder's name is short on purpose: a socket's whole path has at most 107 bytes.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+from assent.client.identity import AGENT_MARKS
+
+__all__ = ["surroundings"]
+
+# A busy machine must not turn a slow example into a failure; pytest bounds the whole test.
+settings.register_profile("assent", deadline=None, print_blob=True)
+settings.load_profile("assent")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def surroundings() -> Iterator[Path]:
+    """Keep tests away from the user's own folders, also in the processes that they start."""
+    home = Path(tempfile.mkdtemp(prefix="as-"))
+    with pytest.MonkeyPatch.context() as patch:
+        for name in (*AGENT_MARKS, *(name for name in os.environ if name.startswith("ASSENT_"))):
+            patch.delenv(name, raising=False)
+        patch.setenv("HOME", str(home))
+        patch.setenv("XDG_STATE_HOME", str(home / "state"))
+        patch.setenv("XDG_RUNTIME_DIR", str(home / "run"))
+        yield home
+    shutil.rmtree(home, ignore_errors=True)

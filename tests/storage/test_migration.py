@@ -1,0 +1,240 @@
+"""How a file comes to this program's shape, and which files are refused untouched."""
+
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+from msgspec.structs import replace
+
+from assent.protocol.error import StoreDamagedError, StoreError, StoreRefusedError, StoreTooNewError
+from assent.storage.migration import Migration, load_migrations
+from assent.storage.sqlite import schema
+from assent.storage.sqlite.store import SqliteStore
+from tests.contract.writing import store_asks
+from tests.samples import new_ask
+
+__all__: list[str] = []
+
+PACKAGE = "assent.storage.sqlite"
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """Give the place of a store that is not there yet."""
+    return tmp_path / "store.db"
+
+
+def set_up(path: Path) -> None:
+    """Make a store with one ask and close it."""
+    store = SqliteStore(path)
+    store_asks(store, new_ask())
+    store.close()
+
+
+def run_sql(path: Path, sql: str) -> list[tuple[object, ...]]:
+    """Do something to a file that no store has open."""
+    connection = apsw.Connection(str(path))
+    found = connection.execute(sql).fetchall()
+    connection.close()
+    return found
+
+
+def open_both_ways(path: Path) -> Iterator[Callable[[], object]]:
+    """Yield the two ways into a store: a transaction and a read."""
+
+    def write() -> object:
+        return store_asks(SqliteStore(path), new_ask(2))
+
+    def read() -> object:
+        with SqliteStore(path).reading() as reader:
+            return reader.count_open("p")
+
+    yield write
+    yield read
+
+
+def test_migrations_are_numbered_without_gaps_and_known_by_checksum() -> None:
+    """The order is in the names."""
+    migrations = load_migrations(PACKAGE)
+    assert [migration.number for migration in migrations] == list(range(1, len(migrations) + 1))
+    assert len({migration.checksum for migration in migrations}) == len(migrations)
+    assert all(len(migration.checksum) == 64 for migration in migrations)
+
+
+def test_new_file_carries_its_history_and_its_mark(path: Path) -> None:
+    """Other programs, and ours of another age, can tell what it is."""
+    set_up(path)
+    expected = [
+        (migration.number, migration.name, migration.checksum) for migration in load_migrations(PACKAGE)
+    ]
+    assert run_sql(path, "SELECT number, name, checksum FROM migrations ORDER BY number") == expected
+    assert run_sql(path, "PRAGMA application_id") == [(schema.APPLICATION_ID,)]
+    assert run_sql(path, "PRAGMA user_version") == [(expected[-1][0],)]
+    assert run_sql(path, "PRAGMA journal_mode") == [("wal",)]
+
+
+def test_missing_migration_is_applied_to_an_older_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asks that wait survive an upgrade, whichever way the file is opened first."""
+    set_up(path)
+    newer = Migration(99, "mood", "ALTER TABLE asks ADD COLUMN mood TEXT", "f" * 64)
+    monkeypatch.setattr(schema, "load_migrations", lambda package: [*load_migrations(package), newer])
+    store = SqliteStore(path)
+    with store.reading() as reader:
+        assert reader.count_open("p") == 1
+    store.close()
+    assert run_sql(path, "SELECT mood FROM asks") == [(None,)]
+    assert run_sql(path, "PRAGMA user_version") == [(99,)]
+
+
+def test_failed_migration_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of it or nothing; the older program still opens the file."""
+    set_up(path)
+    before = run_sql(path, "SELECT sql FROM sqlite_schema ORDER BY name")
+    broken = Migration(99, "mood", "CREATE TABLE moods (mood TEXT); SELECT nonsense", "f" * 64)
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "load_migrations", lambda package: [*load_migrations(package), broken])
+        with pytest.raises(apsw.SQLError):
+            store_asks(SqliteStore(path), new_ask(2))
+    assert run_sql(path, "SELECT sql FROM sqlite_schema ORDER BY name") == before
+    assert store_asks(SqliteStore(path), new_ask(2))[0].sequence == 2
+
+
+def test_changed_migration_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A script that changed after it was applied is a mistake in the program, never silently accepted."""
+    set_up(path)
+    first, *rest = load_migrations(PACKAGE)
+    extra = Migration(99, "mood", "SELECT 1", "f" * 64)
+    changed = [replace(first, checksum="0" * 64), *rest, extra]
+    monkeypatch.setattr(schema, "load_migrations", lambda _: changed)
+    for use in open_both_ways(path):
+        with pytest.raises(StoreRefusedError, match="Migration 1"):
+            use()
+
+
+def test_file_that_needs_a_newer_program_is_refused(path: Path) -> None:
+    """`min_reader` speaks: an older program does not guess."""
+    set_up(path)
+    run_sql(path, "INSERT INTO migrations VALUES (99, 'future', 'x', 99)")
+    run_sql(path, "PRAGMA user_version = 99")
+    for use in open_both_ways(path):
+        with pytest.raises(StoreTooNewError):
+            use()
+
+
+def test_newer_file_that_allows_this_program_is_used(path: Path) -> None:
+    """Two versions can work on one file while people upgrade."""
+    set_up(path)
+    run_sql(path, "INSERT INTO migrations VALUES (99, 'future', 'x', 1)")
+    run_sql(path, "PRAGMA user_version = 99")
+    for use in open_both_ways(path):
+        assert use()
+
+
+def test_another_programs_database_is_refused_untouched(path: Path) -> None:
+    """A mistyped address must not cost anybody their file: not a byte of it changes."""
+    run_sql(path, "CREATE TABLE photos (photo_id INTEGER)")
+    before = path.read_bytes()
+    for use in open_both_ways(path):
+        with pytest.raises(StoreRefusedError, match="another program"):
+            use()
+    assert path.read_bytes() == before
+
+
+def test_another_programs_mark_is_refused_untouched(path: Path) -> None:
+    """An empty database that somebody else has marked is theirs, too."""
+    run_sql(path, "PRAGMA application_id = 7")
+    before = path.read_bytes()
+    for use in open_both_ways(path):
+        with pytest.raises(StoreRefusedError, match="another program"):
+            use()
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content", [b"no database at all, but quite long text" * 40, b"SQLite format 3\0" + b"\xff" * 4_080]
+)
+def test_file_that_is_no_database_is_refused_untouched(path: Path, content: bytes) -> None:
+    """It says so in a sentence, and the file is left alone."""
+    path.write_bytes(content)
+    for use in open_both_ways(path):
+        with pytest.raises(StoreDamagedError):
+            use()
+    assert path.read_bytes() == content
+
+
+def test_empty_file_is_set_up(path: Path) -> None:
+    """A file that was only touched is an empty store."""
+    path.touch()
+    assert store_asks(SqliteStore(path), new_ask())[0].sequence == 1
+
+
+def test_damaged_page_is_named_and_not_read_over(path: Path) -> None:
+    """Damage is loud: a typed error or a finding, never a quiet answer."""
+    store = SqliteStore(path)
+    store_asks(store, *(new_ask(number, key=f"k{number}") for number in range(1, 200)))
+    store.close()
+    content = bytearray(path.read_bytes())
+    content[4_096 * 3 : 4_096 * 6] = b"\xa5" * 4_096 * 3
+    path.write_bytes(content)
+    damaged = SqliteStore(path)
+    try:
+        findings = damaged.check()
+    except StoreError as error:
+        findings = [error.code]
+    assert findings
+    damaged.close()
+
+
+CHILD = """
+import sys
+from pathlib import Path
+from assent.storage.sqlite.store import SqliteStore
+from tests.contract.writing import store_asks
+from tests.samples import new_ask
+number = int(sys.argv[1])
+print("ready", flush=True)
+for line in sys.stdin:
+    store = SqliteStore(Path(line.strip()))
+    if number % 2:
+        with store.reading() as reader:
+            reader.count_open("p")
+    store_asks(store, new_ask(number))
+    store.close()
+    print("done", flush=True)
+"""
+
+
+def test_processes_that_set_up_one_empty_store_at_once_all_succeed(tmp_path: Path) -> None:
+    """The first command that uses a store sets it up, also when several do so at the same moment."""
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(number)],
+            cwd=Path(__file__).parents[2],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            bufsize=1,
+        )
+        for number in range(1, 5)
+    ]
+
+    def tell_all(line: str) -> list[str]:
+        for child in children:
+            assert child.stdin is not None
+            child.stdin.write(line)
+        return [child.stdout.readline().strip() for child in children if child.stdout is not None]
+
+    try:
+        assert tell_all("") == ["ready"] * 4
+        for turn in range(8):
+            path = tmp_path / f"store{turn}.db"
+            assert tell_all(f"{path}\n") == ["done"] * 4
+            assert run_sql(path, "SELECT sequence FROM projects") == [(4,)]
+            assert run_sql(path, "SELECT count(*) FROM migrations") == [(len(load_migrations(PACKAGE)),)]
+    finally:
+        for child in children:
+            child.kill()
+            child.communicate(timeout=10)

@@ -1,0 +1,96 @@
+"""Each statement finds its rows by an index: what is stored does not slow down what is asked.
+
+The plans are SQLite's own, on an empty store: without statistics it must choose right by the statement alone.
+"""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from assent.storage.queries import load_queries
+from assent.storage.sqlite.row import ASK_COLUMNS
+from assent.storage.sqlite.store import SqliteStore
+from tests.contract.writing import store_asks
+from tests.samples import new_ask
+
+__all__: list[str] = []
+
+BY_ID = "SEARCH {} USING INDEX sqlite_autoindex_asks_1 (ask_id=?)"
+INDEXES = {
+    "head": "SEARCH projects USING INDEX sqlite_autoindex_projects_1 (project=?)",
+    "save_head": "SEARCH projects USING INTEGER PRIMARY KEY",
+    "drop_project": "SEARCH projects USING INTEGER PRIMARY KEY",
+    "ask": BY_ID.format("a"),
+    "asks_in": BY_ID.format("a"),
+    "asks_by_key": "SEARCH a USING INDEX asks_key (project_number=? AND key=?)",
+    "ask_by_key": "SEARCH a USING INDEX asks_key (project_number=? AND key=?)",
+    "open_ending_in": "SCAN a USING INDEX asks_open",
+    "open_asks": "SEARCH a USING INDEX asks_open (project_number=?)",
+    "count_open": "SEARCH a USING COVERING INDEX asks_open (project_number=?)",
+    "due": "SEARCH a USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
+    "has_due": "SEARCH a EXISTS USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
+    "next_deadline": "SEARCH a USING INDEX asks_due (project_number=?",
+    "end_ask": BY_ID.format("asks"),
+    "mark_ask": BY_ID.format("asks"),
+    "claim_ask": BY_ID.format("asks"),
+    "records": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+    "ended": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+    "steps": "SEARCH s USING PRIMARY KEY (project_number=? AND flow_id=?",
+}
+"""Statement to the line of its plan that must be there. `open_ending_in` reads the open asks and no others."""
+READS_ALL = {
+    "heads": "every project is asked for",
+    "asks": "newest first until the limit, for a list that a person looks at",
+    "asks_ending_in": "tried only after the open ones, for an id that a person typed",
+    "all_steps": "an audit looks at everything",
+}
+INSERTS = {"add_project", "put_step"}
+
+
+@pytest.fixture
+def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
+    """Give a connection to a file that the store has set up."""
+    store = SqliteStore(tmp_path / "store.db")
+    store_asks(store, new_ask())
+    store.close()
+    opened = apsw.Connection(str(tmp_path / "store.db"))
+    yield opened
+    opened.close()
+
+
+def read_plan(connection: apsw.Connection, query: str) -> list[str]:
+    """Return the lines of SQLite's plan for one of our statements."""
+    query = query.replace("{ask}", ASK_COLUMNS)
+    numbered = [int(number) for number in re.findall(r"\?(\d)", query)]
+    count = max(numbered, default=query.count("?"))
+    return [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", (None,) * count)]
+
+
+def scans(plan: list[str]) -> list[str]:
+    """Return the lines that read a whole table which grows with use."""
+    whole = re.compile(r"SCAN (a|asks|e|events|s|steps)\b(?! USING INDEX asks_open)|.* AUTOMATIC ")
+    return [line for line in plan if whole.match(line)]
+
+
+def test_every_statement_is_accounted_for() -> None:
+    """A new statement must say which index it uses, or why it needs none."""
+    named = {*INDEXES, *READS_ALL, *INSERTS}
+    assert named >= load_queries("assent.storage.sqlite", "queries.sql").keys()
+
+
+@pytest.mark.parametrize("name", sorted(INDEXES))
+def test_statement_uses_its_index_and_reads_no_whole_table(connection: apsw.Connection, name: str) -> None:
+    """Newest 50 among a million cost what they cost among a hundred."""
+    plan = read_plan(connection, load_queries("assent.storage.sqlite", "queries.sql")[name])
+    assert any(line.startswith(INDEXES[name]) for line in plan), plan
+    assert scans(plan) == []
+    assert not any("TEMP B-TREE" in line for line in plan), plan
+
+
+def test_statement_without_its_index_is_reported(connection: apsw.Connection) -> None:
+    """Twin: a condition that the index does not have reads the whole table, and the test above would see it."""
+    assert scans(read_plan(connection, "SELECT {ask} FROM asks a, projects p WHERE a.asker = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM events e WHERE e.subject = ?"))
