@@ -229,7 +229,7 @@ def test_processes_that_set_up_one_empty_store_at_once_all_succeed(tmp_path: Pat
 
     try:
         assert tell_all("") == ["ready"] * 4
-        for turn in range(8):
+        for turn in range(10):
             path = tmp_path / f"store{turn}.db"
             assert tell_all(f"{path}\n") == ["done"] * 4
             assert run_sql(path, "SELECT sequence FROM projects") == [(4,)]

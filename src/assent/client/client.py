@@ -8,6 +8,7 @@ from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
 from assent.client.calls import Calls, Value, value_of
 from assent.client.door import Call, await_call, run_call
+from assent.client.durable import drive_durably
 from assent.client.embedded import EmbeddedDoor
 from assent.hub.audit import Audit, verify
 from assent.hub.hub import Hub
@@ -61,6 +62,24 @@ def _awaiting(
     return method
 
 
+def _opening(call: Callable[Concatenate[Calls, P], Call[Ask]]) -> Callable[Concatenate[Client, P], Handle]:
+    def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
+        return Handle(self, run_call(call(self.calls, *args, **kwargs)))
+
+    functools.update_wrapper(method, call)
+    return method
+
+
+def _opening_async(
+    call: Callable[Concatenate[Calls, P], Call[Ask]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, AsyncHandle]]:
+    async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncHandle:
+        return AsyncHandle(self, await await_call(call(self.calls, *args, **kwargs)))
+
+    functools.update_wrapper(method, call)
+    return method
+
+
 class Client(_Holder):
     """Asks and answers from threads. One client may be used by many threads, and after a fork."""
 
@@ -78,12 +97,8 @@ class Client(_Holder):
     log = _blocking(Calls.log)
     steps = _blocking(Calls.steps)
     write_step = _blocking(Calls.write_step)
-    _open = _blocking(Calls.open)
-
-    @functools.wraps(Calls.open)
-    def open(self, *args: object, **kwargs: object) -> Handle:
-        """Ask, and return at once with a handle."""
-        return Handle(self, self._open(*args, **kwargs))  # type: ignore[arg-type]  # the call's own signature
+    drive = _blocking(drive_durably)
+    open = _opening(Calls.open)
 
     def follow(self, after: int = 0) -> Iterator[Record]:
         """Yield the project's events after a number, as they come, without end."""
@@ -118,12 +133,8 @@ class AsyncClient(_Holder):
     log = _awaiting(Calls.log)
     steps = _awaiting(Calls.steps)
     write_step = _awaiting(Calls.write_step)
-    _open = _awaiting(Calls.open)
-
-    @functools.wraps(Calls.open)
-    async def open(self, *args: object, **kwargs: object) -> AsyncHandle:
-        """Ask, and return at once with a handle."""
-        return AsyncHandle(self, await self._open(*args, **kwargs))  # type: ignore[arg-type]  # as above
+    drive = _awaiting(drive_durably)
+    open = _opening_async(Calls.open)
 
     async def close(self) -> None:
         """Let go of the store."""

@@ -12,7 +12,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from assent.hub.command import Request
 from assent.hub.future import Future, LightFuture
-from assent.hub.record import Record, Step
+from assent.hub.record import Hold, Record, Step
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.error import AssentError, StillOpen
 from assent.protocol.principal import Principal
@@ -63,6 +63,7 @@ class Door(Protocol):
     def count(self, project: str | None) -> Wait[int]: ...
     def records(self, project: str, after: int, limit: int) -> Wait[list[Record]]: ...
     def steps(self, project: str, flow_id: str) -> Wait[list[Step]]: ...
+    def hold(self, project: str, flow_id: str) -> Wait[Hold]: ...
     def close(self) -> None: ...
 
 
@@ -82,7 +83,6 @@ def run_call(call: Call[R]) -> R:
             except BaseException:
                 if wait.give_up is not None:
                     wait.give_up(future)
-                call.close()
                 raise
             if not has_come:
                 if wait.give_up is not None:
@@ -98,6 +98,8 @@ def run_call(call: Call[R]) -> R:
     except StopIteration as stop:
         result: R = stop.value
         return result
+    finally:
+        call.close()  # whatever ended it: what it holds is let go of now, not when it is collected
 
 
 async def await_call(call: Call[R]) -> R:
@@ -127,10 +129,11 @@ async def await_call(call: Call[R]) -> R:
             except BaseException:
                 if wait.give_up is not None:
                     wait.give_up(future)
-                call.close()
                 raise
             else:
                 wait = call.send(value)
     except StopIteration as stop:
         result: R = stop.value
         return result
+    finally:
+        call.close()  # whatever ended it: what it holds is let go of now, not when it is collected

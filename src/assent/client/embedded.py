@@ -10,7 +10,7 @@ from assent.client.door import Wait
 from assent.hub.command import Request
 from assent.hub.future import Future, LightFuture
 from assent.hub.hub import Hub
-from assent.hub.record import Reader, Record, Step
+from assent.hub.record import Hold, Reader, Record, Step
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.principal import Principal
 
@@ -71,15 +71,25 @@ class EmbeddedDoor:
         """Read a flow's journal."""
         return self._read(lambda reader: reader.steps(project, flow_id))
 
+    def hold(self, project: str, flow_id: str) -> Wait[Hold]:
+        """Take the right to drive a flow."""
+        return self._at_once(lambda: self.hub.hold(flow_id, project))
+
     def close(self) -> None:
         """Close the hub and its store."""
         self.hub.close()
 
     def _read(self, read: Callable[[Reader], T]) -> Wait[T]:
-        # A short read is done at once, also on an event loop: 20 rows take less than a hand-over to a thread.
-        def start(loop: asyncio.AbstractEventLoop | None) -> Future[T]:
+        def look() -> T:
             with self.hub.reading() as reader:
-                value = read(reader)
+                return read(reader)
+
+        return self._at_once(look)
+
+    def _at_once(self, act: Callable[[], T]) -> Wait[T]:
+        # What is short is done at once, also on an event loop: 20 rows take less than a hand-over to a thread.
+        def start(loop: asyncio.AbstractEventLoop | None) -> Future[T]:
+            value = act()
             if loop is None:
                 light: LightFuture[T] = LightFuture()
                 light.set(value, None)

@@ -152,10 +152,18 @@ class Desk:
 
     def _write_step(self, head: Head, request: WriteStep) -> None:
         step = request.step
-        for known in self._transaction.steps(head.project, step.flow_id):
-            if known.step == step.step and (known.digest != step.digest or known.state == "done"):
-                if known == step:
-                    return
-                raise FlowDivergedError
+        near = self._transaction.steps(head.project, step.flow_id, max(0, step.step - 1))
+        known = next((entry for entry in near if entry.step == step.step), None)
+        if known == step:
+            return
+        if known is not None:
+            fits = (known.state, step.state) == ("intended", "done") and known.digest == step.digest
+        else:
+            fits = step.step == 0 or (len(near) == 1 and near[0].state == "done")
+        if not fits:
+            raise FlowDivergedError(
+                f"Step {step.step} does not fit into the journal of {step.flow_id}: another driver wrote there."
+            )
+        self.has_news = True
         self._transaction.append(head, "flow.stepped", step.flow_id, encode_event(FlowStepped(step)))
         self._transaction.put_step(head, step)

@@ -22,7 +22,7 @@ from assent.hub.waiters import Waiters
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.error import AssentError, StoreBusyError, StoreError
 from assent.protocol.principal import Principal, Role
-from assent.storage.port import Reader, Store
+from assent.storage.port import Hold, Reader, Store
 from assent.storage.writer import Writer
 
 __all__ = ["BUSY_SECONDS", "Hub", "Work"]
@@ -115,6 +115,14 @@ class Hub:
         feed = Feed(self.store, project, after)
         self.feeds.add(feed)
         return feed
+
+    def hold(self, flow_id: str, project: str) -> Hold:
+        """Take the right to drive a flow.
+
+        Raises:
+            FlowTakenError: somebody alive has it.
+        """
+        return self.store.hold(f"{project}\n{flow_id}")
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Give short reads; what is due is applied first."""

@@ -6,9 +6,19 @@ import msgspec
 
 from assent.engine.ask import Event
 from assent.protocol.error import StoreDamagedError
-from assent.storage.port import Reader, Record, Step
+from assent.storage.port import Hold, Reader, Record, Step
 
-__all__ = ["FlowStepped", "Reader", "Record", "Recorded", "Step", "decode_event", "encode_event", "type_of"]
+__all__ = [
+    "FlowStepped",
+    "Hold",
+    "Reader",
+    "Record",
+    "Recorded",
+    "Step",
+    "decode_event",
+    "encode_event",
+    "type_of",
+]
 
 
 class FlowStepped(msgspec.Struct, frozen=True, tag="flow.stepped"):

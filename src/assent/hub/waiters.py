@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from assent.hub.future import Future, Settled, settle
 from assent.protocol.ask import Ask, AskId
-from assent.protocol.error import NotFoundError, StoreError
+from assent.protocol.error import AssentError, NotFoundError, StoreError
 from assent.storage.port import EVERYTHING, Listener, Reader, Store
 
 __all__ = ["DEAF_SECONDS", "NET_SECONDS", "Waiters"]
@@ -55,8 +55,8 @@ class Waiters:
             raise NotFoundError(f"There is no ask {ask_id} here.")
         if not ask.is_open:
             self.deliver([ask])
-        elif ask.deadline is not None and self._listener is not None:
-            self._listener.nudge()
+        elif ask.deadline is not None and (listener := self._listener) is not None:
+            listener.nudge()
 
     def discard(self, ask_id: AskId, future: Future[Ask]) -> None:
         """Forget a wait that was given up."""
@@ -88,10 +88,12 @@ class Waiters:
         with self._lock:
             left = [future for futures in self._waiting.values() for future in futures]
             self._waiting.clear()
+            self._thread = self._listener = None  # the next wait listens again
         settle([(future, None, StoreError("The client was closed; the ask stays open.")) for future in left])
 
     def _listen(self) -> None:
         if self._thread is None:
+            self._is_closed = False
             self._listener = self._store.bell.listen(follows_feed=False)
             self._thread = threading.Thread(target=self._run, daemon=True, name="assent-bell")
             self._thread.start()
@@ -117,8 +119,9 @@ class Waiters:
                     if version != seen:
                         deadline_due = 0.0
                         self.net_wakes += self._look(reader)
-            except StoreError:
-                # The store is away for now: look again, by the clock, through a fresh reader.
+            except AssentError:
+                # The store is away, or a deadline cannot be applied: look again, by the clock, through a fresh
+                # reader. Whatever it is, those who wait must not lose their ear.
                 look_due = deadline_due = now + NET_SECONDS
                 if reader is not None:
                     reader.close()

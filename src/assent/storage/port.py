@@ -9,13 +9,24 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
-from typing import Protocol
+from typing import Literal, Protocol
 
 import msgspec
 
 from assent.protocol.ask import Ask, AskId, Claim, State
 
-__all__ = ["EVERYTHING", "Bell", "Head", "Listener", "Reader", "Record", "Step", "Store", "Transaction"]
+__all__ = [
+    "EVERYTHING",
+    "Bell",
+    "Head",
+    "Hold",
+    "Listener",
+    "Reader",
+    "Record",
+    "Step",
+    "Store",
+    "Transaction",
+]
 
 
 EVERYTHING = "*"
@@ -56,11 +67,12 @@ class Step(msgspec.Struct, frozen=True):
 
     flow_id: str
     step: int
+    """Its place; the numbers have no gaps."""
     digest: str
-    state: str
-    """`intended` or `done`."""
+    """Of what the flow yielded."""
+    state: Literal["intended", "done"]
     content: bytes
-    """Canonical JSON: what was yielded, and what came of it."""
+    """Canonical JSON: what is about to be done, or what came of it."""
 
 
 class Transaction(Protocol):
@@ -74,7 +86,7 @@ class Transaction(Protocol):
     def put(self, head: Head, ask: Ask) -> None: ...
     def claim(self, ask: Ask, claim: Claim | None) -> None: ...
     def append(self, head: Head, type_: str, subject: str, body: bytes) -> None: ...
-    def steps(self, project: str, flow_id: str) -> list[Step]: ...
+    def steps(self, project: str, flow_id: str, start: int = 0) -> list[Step]: ...
     def put_step(self, head: Head, step: Step) -> None: ...
 
 
@@ -92,7 +104,7 @@ class Reader(Protocol):
     def ended(self, project: str, after: int) -> tuple[int, list[Ask]]: ...
     def next_deadline(self) -> int | None: ...
     def has_due(self, at: int) -> list[str]: ...
-    def steps(self, project: str, flow_id: str) -> list[Step]: ...
+    def steps(self, project: str, flow_id: str | None = None) -> list[Step]: ...
     def version(self) -> int: ...
     def close(self) -> None: ...
 
@@ -112,6 +124,14 @@ class Bell(Protocol):
     def listen(self, *, follows_feed: bool) -> Listener | None: ...
 
 
+class Hold(Protocol):
+    """A right that one holder in the world has, until it lets go or dies."""
+
+    @property
+    def is_held(self) -> bool: ...
+    def release(self) -> None: ...
+
+
 class Store(Protocol):
     """A place that remembers."""
 
@@ -124,6 +144,7 @@ class Store(Protocol):
     def transaction(self, *, may_wait: bool = True) -> AbstractContextManager[Transaction]: ...
     def reading(self) -> AbstractContextManager[Reader]: ...
     def reader(self) -> Reader: ...
+    def hold(self, name: str) -> Hold: ...
     def check(self) -> list[str]: ...
     def after_fork(self) -> None: ...
     def close(self) -> None: ...

@@ -42,7 +42,9 @@ def connect(path: str, *, writes: bool) -> apsw.Connection:
         # time it runs: 60 microseconds a query in place of 3. Our plans are fixed by their indexes.
         connection.config(apsw.SQLITE_DBCONFIG_ENABLE_QPSG, 1)
         _refuse_foreign(connection)  # before WAL mode would change its header
-        if connection.pragma("journal_mode", "wal") != "wal":
+        # Only who holds the file lock switches: two at once get "busy" from SQLite without any wait.
+        mode = connection.pragma("journal_mode")
+        if writes and mode != "wal" and connection.pragma("journal_mode", "wal") != "wal":
             raise StoreRefusedError(f"{path} cannot be kept in WAL mode here.")
         connection.pragma("synchronous", "FULL")
         # Only the writer checkpoints, inside its own commits; SQLite's default of 1,000 pages is kept:
@@ -52,10 +54,10 @@ def connect(path: str, *, writes: bool) -> apsw.Connection:
 
 
 def _refuse_foreign(connection: apsw.Connection) -> None:
+    # Tables first: another process may set the file up in between, and marks it in the same transaction.
+    tables = rows(connection, "SELECT count(*) FROM sqlite_schema")[0][0]
     owner = connection.pragma("application_id")
-    if owner == APPLICATION_ID:
-        return
-    if owner or rows(connection, "SELECT count(*) FROM sqlite_schema")[0][0]:
+    if owner != APPLICATION_ID and (owner or tables):
         connection.close()
         raise StoreRefusedError("This file is another program's database.")
 

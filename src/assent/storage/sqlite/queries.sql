@@ -31,19 +31,20 @@ WHERE a.project_number = ? AND a.key IS NOT NULL AND a.state <> 'superseded' AND
 
 -- open_ending_in: Open asks by the end of their id, as people type it.
 SELECT {ask} FROM asks a INDEXED BY asks_open JOIN projects p USING (project_number)
-WHERE a.state = 'open' AND a.ask_id LIKE ? ESCAPE '\' LIMIT 3;
+WHERE a.state = 'open' AND a.ask_id LIKE ?1 ESCAPE '\' AND (?2 IS NULL OR p.project = ?2) LIMIT 3;
 
 -- asks_ending_in: Asks by the end of their id; reads the whole table, so open ones are tried first.
-SELECT {ask} FROM asks a JOIN projects p USING (project_number) WHERE a.ask_id LIKE ? ESCAPE '\' LIMIT 3;
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.ask_id LIKE ?1 ESCAPE '\' AND (?2 IS NULL OR p.project = ?2) LIMIT 3;
 
 -- open_asks: The newest open asks of a project.
 SELECT {ask} FROM asks a INDEXED BY asks_open JOIN projects p USING (project_number)
 WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = ?)
 ORDER BY a.opened DESC LIMIT ?;
 
--- asks: The newest asks of a project, in any state.
-SELECT {ask} FROM asks a JOIN projects p USING (project_number) WHERE p.project = ?1
-ORDER BY a.ask_number DESC LIMIT ?2;
+-- asks: The newest asks of a project, in one state or in any.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE p.project = ?1 AND (?3 IS NULL OR a.state = ?3) ORDER BY a.ask_number DESC LIMIT ?2;
 
 -- count_open: How many asks of a project wait.
 SELECT count(*) FROM asks a INDEXED BY asks_open
@@ -81,9 +82,13 @@ SELECT {ask} FROM events e JOIN asks a ON a.ask_id = e.subject JOIN projects p U
 WHERE e.event_number > ? AND e.event_number < ?
 AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded');
 
--- steps: A flow's journal, in order.
+-- steps: A flow's journal from a step on, in order.
 SELECT s.flow_id, s.step, s.digest, s.state, s.content FROM steps s JOIN projects p USING (project_number)
-WHERE p.project = ? AND s.flow_id = ? ORDER BY s.step;
+WHERE p.project = ? AND s.flow_id = ? AND s.step >= ? ORDER BY s.step;
+
+-- all_steps: The journals of all flows of a project.
+SELECT s.flow_id, s.step, s.digest, s.state, s.content FROM steps s JOIN projects p USING (project_number)
+WHERE p.project = ? ORDER BY s.flow_id, s.step;
 
 -- put_step: An entry of a journal; an intended one becomes done.
 INSERT INTO steps (project_number, flow_id, step, digest, state, content) VALUES (?, ?, ?, ?, ?, ?)

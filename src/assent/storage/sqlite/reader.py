@@ -42,18 +42,14 @@ class SqliteReader:
     def asks_ending_in(self, suffix: str, project: str | None = None) -> list[Ask]:
         """Return up to three asks whose id ends so."""
         escaped = suffix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-        pattern = ("%" + escaped,)
-        return self._asks("open_ending_in", pattern, project) or self._asks(
-            "asks_ending_in", pattern, project
-        )
+        values = ("%" + escaped, project)
+        return self._asks("open_ending_in", values) or self._asks("asks_ending_in", values)
 
     def asks(self, project: str | None, state: State | None, limit: int) -> list[Ask]:
         """Return the newest asks, of one project or of all, open ones or all."""
-        query = "open_asks" if state is State.OPEN else "asks"
+        query, rest = ("open_asks", ()) if state is State.OPEN else ("asks", (state,))
         projects = [project] if project is not None else [head.project for head in self.heads()]
-        found = [ask for name in projects for ask in self._asks(query, (name, limit))]
-        if state not in (None, State.OPEN):
-            found = [ask for ask in found if ask.state is state]
+        found = [ask for name in projects for ask in self._asks(query, (name, limit, *rest))]
         if len(projects) > 1:
             found.sort(key=lambda ask: ask.opened_at, reverse=True)
         return found[:limit]
@@ -82,7 +78,17 @@ class SqliteReader:
         base = self._numbers[project] * LOG_SHIFT
         found = self._rows("records", (base + after, base + LOG_SHIFT, limit))
         return [
-            Record(project, number - base, at, type_, subject, body, digest or sha256(body).digest(), hash_)
+            # An erased body has left its digest behind; without it the chain cannot hold, and the audit says so.
+            Record(
+                project,
+                number - base,
+                at,
+                type_,
+                subject,
+                body,
+                digest or sha256(body or b"").digest(),
+                hash_,
+            )
             for number, at, type_, subject, body, digest, hash_ in found
         ]
 
@@ -106,9 +112,11 @@ class SqliteReader:
         """Return the projects with an ask whose deadline has passed."""
         return [row[0] for row in self._rows("has_due", (at,))]
 
-    def steps(self, project: str, flow_id: str) -> list[Step]:
-        """Return a flow's journal."""
-        return [Step(*row) for row in self._rows("steps", (project, flow_id))]
+    def steps(self, project: str, flow_id: str | None = None) -> list[Step]:
+        """Return a flow's journal, or those of all flows of the project."""
+        if flow_id is None:
+            return [Step(*row) for row in self._rows("all_steps", (project,))]
+        return [Step(*row) for row in self._rows("steps", (project, flow_id, 0))]
 
     def version(self) -> int:
         """Return a number that changes when another connection has committed."""

@@ -9,6 +9,7 @@ import msgspec
 
 from assent.protocol.answer import Answer
 from assent.protocol.ask import Ask, AskId, Claim, Consequence, Kind, Outcome, State
+from assent.protocol.error import StoreDamagedError
 from assent.protocol.prompt import Prompt, encode_prompt
 
 __all__ = [
@@ -89,7 +90,18 @@ def insert_values(number: int, ask: Ask) -> tuple[Any, ...]:
 
 
 def ask_of(row: tuple[Any, ...]) -> Ask:
-    """Return the ask of a row of ASK_COLUMNS."""
+    """Return the ask of a row of ASK_COLUMNS.
+
+    Raises:
+        StoreDamagedError: somebody wrote what Assent does not write.
+    """
+    try:
+        return _ask_of(row)
+    except (KeyError, TypeError, OverflowError, msgspec.DecodeError) as error:
+        raise StoreDamagedError(f"The row of {row[0]} cannot be read.") from error
+
+
+def _ask_of(row: tuple[Any, ...]) -> Ask:
     state = _STATES[row[3]]
     ending, flags = row[13], row[15]
     return Ask(

@@ -27,10 +27,9 @@ CREATE TABLE migrations (
 
 
 def is_current(connection: apsw.Connection) -> bool:
-    """Say whether nothing is left to do; two cheap reads of the header."""
-    newest = load_newest()
-    found = (connection.pragma("application_id"), connection.pragma("user_version"))
-    return found == (APPLICATION_ID, newest)
+    """Say whether nothing is left to do; three cheap reads of the header."""
+    found = tuple(connection.pragma(name) for name in ("application_id", "user_version", "journal_mode"))
+    return found == (APPLICATION_ID, load_newest(), "wal")
 
 
 def load_newest() -> int:

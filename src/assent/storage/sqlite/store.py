@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from assent.protocol.error import StoreBusyError
 from assent.storage.queries import load_queries
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.connection import connect, plain_errors
+from assent.storage.sqlite.hold import FileHold
 from assent.storage.sqlite.lock import FileLock
 from assent.storage.sqlite.place import prepare
 from assent.storage.sqlite.reader import SqliteReader
@@ -110,6 +112,10 @@ class SqliteStore:
         """Return a reader of one's own, to be closed: only on one connection do versions compare."""
         with plain_errors(str(self.path)):
             return self._open_reader()
+
+    def hold(self, name: str) -> FileHold:
+        """Take the right that goes by `name`; see `FileHold`."""
+        return FileHold(f"{self.path}-hold-{sha256(name.encode()).hexdigest()[:32]}")
 
     def check(self) -> list[str]:
         """Return what SQLite's own integrity check finds wrong; empty when all is well."""

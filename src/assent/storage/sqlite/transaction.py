@@ -14,13 +14,21 @@ from typing import Any
 
 import apsw
 import msgspec
+from msgspec.structs import replace
 
 from assent.protocol.ask import Ask, AskId, Claim
-from assent.protocol.error import StoreError
+from assent.protocol.error import CommandReusedError, StoreError
 from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Step
 from assent.storage.sqlite.connection import rows
-from assent.storage.sqlite.row import INSERT_ASK, ask_of, encode_ending, flags_of, insert_values
+from assent.storage.sqlite.row import (
+    INSERT_ASK,
+    ask_of,
+    encode_ending,
+    encode_instant,
+    flags_of,
+    insert_values,
+)
 
 __all__ = ["LOG_SHIFT", "SqliteTransaction"]
 
@@ -44,6 +52,7 @@ class SqliteTransaction:
         self._opened: dict[str, tuple[int, int]] = {}
         self._ended: dict[str, Ask] = {}
         self._marked: dict[str, Ask] = {}
+        self._claims: dict[str, Claim | None] = {}
         self._events: list[tuple[Any, ...]] = []
 
     # Reading
@@ -91,13 +100,15 @@ class SqliteTransaction:
 
     def due(self, head: Head) -> list[Ask]:
         """Return the open asks whose deadline has passed."""
-        asks = self._query("due", (head.number, head.at))
-        self._remember(asks)
-        return asks
+        found = self._query("due", (head.number, head.at))
+        self._remember(found)
+        here = [self._asks[ask_id] for ask_id in (*(ask.ask_id for ask in found), *self._opened)]
+        return [ask for ask in here if ask is not None and _is_due(ask, head)]
 
-    def steps(self, project: str, flow_id: str) -> list[Step]:
-        """Return a flow's journal."""
-        return [Step(*row) for row in rows(self._connection, self._queries["steps"], (project, flow_id))]
+    def steps(self, project: str, flow_id: str, start: int = 0) -> list[Step]:
+        """Return a flow's journal from a step on."""
+        values = (project, flow_id, start)
+        return [Step(*row) for row in rows(self._connection, self._queries["steps"], values)]
 
     def _query(self, name: str, values: tuple[Any, ...]) -> list[Ask]:
         return [ask_of(row) for row in rows(self._connection, self._queries[name], values)]
@@ -116,7 +127,7 @@ class SqliteTransaction:
         """Keep `ask` as it is now."""
         known = self._asks.get(ask.ask_id)
         self._asks[ask.ask_id] = ask
-        if known is None:
+        if known is None or known.project != head.project:
             self._opened[ask.ask_id] = (head.number, ask.sequence)
             if ask.key is not None:
                 self._keys[head.project, ask.key] = ask.ask_id
@@ -125,8 +136,8 @@ class SqliteTransaction:
 
     def claim(self, ask: Ask, claim: Claim | None) -> None:
         """Note who is on it; volatile."""
-        encoded = None if claim is None else _encode(claim)
-        self._connection.execute(self._queries["claim_ask"], (encoded, ask.ask_id))
+        self._asks[ask.ask_id] = replace(ask, claim=claim)
+        self._claims[ask.ask_id] = claim
 
     def append(self, head: Head, type_: str, subject: str, body: bytes) -> None:
         """Add one event to the project's log and move its head."""
@@ -155,7 +166,13 @@ class SqliteTransaction:
             assert new is not None  # noqa: S101 - put() has set it
             values = insert_values(number, new)
             new_rows.append((*values[:10], opened, *values[11:]))
-        self._insert(INSERT_ASK, 17, new_rows)
+        try:
+            self._insert(INSERT_ASK, 17, new_rows)
+        except apsw.ConstraintError as error:
+            # Ids are minted by callers: this one stands for another ask, perhaps of another project.
+            raise CommandReusedError("This id or key already belongs to another ask.") from error
+        for ask_id, claim in self._claims.items():
+            execute(self._queries["claim_ask"], (None if claim is None else _encode(claim), ask_id))
         self._insert(_INSERT_EVENT, 6, self._events)
         for head in self._heads.values():
             if head.sequence == 0:
@@ -179,3 +196,8 @@ class SqliteTransaction:
             while len(new) - start >= size:
                 self._connection.execute(query, tuple(chain.from_iterable(new[start : start + size])))
                 start += size
+
+
+def _is_due(ask: Ask, head: Head) -> bool:
+    is_waiting = ask.project == head.project and ask.is_open and not ask.is_overdue
+    return is_waiting and ask.deadline is not None and encode_instant(ask.deadline) <= head.at

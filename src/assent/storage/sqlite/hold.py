@@ -1,0 +1,98 @@
+"""The right to drive one flow: a `flock` on a side file, as long as its holder lives.
+
+The kernel frees the lock of a process that dies, so what it drove can be taken over at once. Each hold has an open
+file of its own, so that two threads or hubs of one process exclude each other like two processes.
+
+Rule 1: whoever lets go takes the file away first, under the lock; whoever gets the lock looks whether the file is
+        still the one under that name. Nothing piles up, and nobody holds a file that others no longer see.
+Rule 2: a forked child holds nothing. It closes what it inherited, or the lock would outlive the parent; closing
+        leaves the parent's lock alone. No fork may fall between opening a file and noting it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+from contextlib import suppress
+
+from assent.protocol.error import FlowTakenError, StoreReadOnlyError
+
+__all__ = ["FileHold"]
+
+_forking = threading.RLock()
+_held: set[FileHold] = set()
+
+
+class FileHold:
+    """Fits `storage.port.Hold`."""
+
+    def __init__(self, path: str) -> None:
+        """Take the hold at `path`.
+
+        Raises:
+            FlowTakenError: somebody alive has it.
+            StoreReadOnlyError: the side file cannot be made.
+        """
+        self._path = path
+        self._descriptor = -1
+        with _forking:
+            while not self.is_held:
+                self._try()
+            _held.add(self)
+
+    @property
+    def is_held(self) -> bool:
+        """Whether this process still has the right; not so in a forked child."""
+        return self._descriptor >= 0
+
+    def release(self) -> None:
+        """Let the next one in."""
+        with _forking:
+            if self.is_held:
+                with suppress(FileNotFoundError):
+                    os.unlink(self._path)  # noqa: PTH108 - beside the other calls of its kind
+                # Said aloud: a copy of the descriptor in a child that is just starting would keep the lock.
+                fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+                self.drop()
+
+    def drop(self) -> None:
+        """Close the file and no more."""
+        descriptor, self._descriptor = self._descriptor, -1
+        os.close(descriptor)
+        _held.discard(self)
+
+    def _try(self) -> None:
+        descriptor = self._open()
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.path.samestat(os.fstat(descriptor), os.stat(self._path, follow_symlinks=False)):  # noqa: PTH116
+                os.ftruncate(descriptor, 0)
+                os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+                self._descriptor, descriptor = descriptor, -1
+        except BlockingIOError:
+            holder = os.pread(descriptor, 20, 0).decode("ascii", "replace")
+            by = f"Process {holder}" if holder.isdecimal() else "Another process"
+            raise FlowTakenError(f"{by} drives this flow.") from None
+        except FileNotFoundError:
+            pass  # its last holder has just taken it away: try again
+        finally:
+            if descriptor >= 0:
+                os.close(descriptor)
+
+    def _open(self) -> int:
+        try:
+            return os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        except OSError as error:
+            raise StoreReadOnlyError(f"{self._path} cannot be written; nothing was changed.") from error
+
+
+def _after_fork_in_child() -> None:
+    for hold in list(_held):
+        hold.drop()
+    _forking.release()
+
+
+os.register_at_fork(
+    before=_forking.acquire, after_in_parent=_forking.release, after_in_child=_after_fork_in_child
+)

@@ -1,0 +1,64 @@
+"""One test body for both clients: an async client that is called as if it were a blocking one."""
+
+import asyncio
+import inspect
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Literal, cast
+
+from assent.client.client import AsyncClient, AsyncHandle, Client
+from assent.protocol.principal import Assurance
+from assent.testing import ThrowawayStore
+
+__all__ = ["Clients", "Way", "clients_on"]
+
+Way = Literal["threads", "tasks"]
+
+
+class _Awaited:
+    """Runs every coroutine of what it wraps to its end, on one event loop."""
+
+    def __init__(self, wrapped: AsyncClient | AsyncHandle, runner: asyncio.Runner) -> None:
+        self._wrapped = wrapped
+        self._runner = runner
+
+    def __getattr__(self, name: str) -> Any:
+        found = getattr(self._wrapped, name)
+        if not inspect.iscoroutinefunction(found):
+            return found
+
+        def call(*args: object, **kwargs: object) -> Any:
+            value = self._runner.run(found(*args, **kwargs))
+            return _Awaited(value, self._runner) if isinstance(value, AsyncHandle) else value
+
+        return call
+
+
+class Clients:
+    """Makes the clients of one test."""
+
+    def __init__(self, store: ThrowawayStore, runner: asyncio.Runner | None) -> None:
+        self.store = store
+        self._runner = runner
+
+    def agent(self, name: str = "coder", project: str | None = None) -> Client:
+        """Return a client that asks."""
+        if self._runner is None:
+            return self.store.agent(name, project=project)
+        return cast(Client, _Awaited(self.store.async_agent(name, project=project), self._runner))
+
+    def person(self, name: str = "ana", assurance: Assurance = Assurance.DECLARED) -> Client:
+        """Return a client that answers."""
+        if self._runner is None:
+            return self.store.person(name, assurance=assurance)
+        return cast(Client, _Awaited(self.store.async_person(name, assurance=assurance), self._runner))
+
+
+@contextmanager
+def clients_on(store: ThrowawayStore, way: Way) -> Iterator[Clients]:
+    """Give what makes clients for threads, or for tasks of one loop."""
+    if way == "threads":
+        yield Clients(store, None)
+        return
+    with asyncio.Runner() as runner:
+        yield Clients(store, runner)

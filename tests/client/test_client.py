@@ -1,0 +1,350 @@
+"""What a client does, the same for threads and for tasks."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from functools import partial
+
+import pytest
+from msgspec.structs import replace
+
+from assent.client.client import Client
+from assent.protocol.ask import Kind, State
+from assent.protocol.error import (
+    AssentError,
+    BadPromptError,
+    BadRequestError,
+    ConflictError,
+    Declined,
+    Expired,
+    ForbiddenError,
+    KeyReusedError,
+    NoAnswer,
+    NotFoundError,
+    StillOpen,
+    Superseded,
+    UnrecognisedError,
+    Withdrawn,
+)
+from assent.protocol.principal import Assurance
+from assent.protocol.prompt import Field, Option, Prompt
+from assent.testing import FakeClock
+from tests.client.both import Clients
+
+__all__: list[str] = []
+
+BOUND = 10.0
+DATABASES = ["PostgreSQL", "SQLite"]
+HALF = "\udcff"
+"""Half of a pair: what an argument that is not UTF-8 becomes."""
+
+
+@pytest.fixture
+def agent(clients: Clients) -> Client:
+    """Give a client that asks."""
+    return clients.agent()
+
+
+@pytest.fixture
+def ana(clients: Clients) -> Client:
+    """Give a client that answers."""
+    return clients.person()
+
+
+# Asking
+
+
+def test_ask_returns_the_answers_value(clients: Clients, agent: Client) -> None:
+    """A chosen option, several of them, one's own words, or a value for each of several questions."""
+    fields = (
+        Field("db", "Which?", (Option("pg", "PostgreSQL"), Option("lite", "SQLite"))),
+        Field("why", "Why?", free=True),
+    )
+    with clients.store.scripted_person() as person:
+        person.will_answer("database", "2").will_answer("ones", "b, a").will_answer("name", "Ana María")
+        person.will_answer("Both", {"db": ["lite"], "why": ["small"]}).will_answer(
+            "2 questions", "q1: x\nq2: y"
+        )
+        assert agent.ask("Which database?", DATABASES, wait=BOUND) == "SQLite"
+        assert agent.ask("Which ones?", ["red fox", "blue fox"], multiple=True, wait=BOUND) == [
+            "blue fox",
+            "red fox",
+        ]
+        assert agent.ask("Your name?", wait=BOUND) == "Ana María"
+        assert agent.ask(Prompt("Both", "", fields), wait=BOUND) == {"db": "lite", "why": "small"}
+        assert agent.ask_all(["How?", "When?"], wait=BOUND) == {"q1": "x", "q2": "y"}
+
+
+def test_ask_all_with_one_question_still_gives_a_value_by_name(clients: Clients, agent: Client) -> None:
+    """The shape does not depend on the count."""
+    with clients.store.scripted_person() as person:
+        person.will_answer("A question", "soon")
+        assert agent.ask_all(["When?"], wait=BOUND) == {"q1": "soon"}
+
+
+def test_ask_with_a_key_is_asked_once_for_ever(clients: Clients, agent: Client) -> None:
+    """After a restart the same call gets the same answer, and nobody is asked again."""
+    with clients.store.scripted_person() as person:
+        person.will_answer("database", "2")
+        assert agent.ask("Which database?", DATABASES, key="db", wait=BOUND) == "SQLite"
+    assert clients.agent("restarted").ask("Which database?", DATABASES, key="db", wait=0) == "SQLite"
+    replayed = agent.open("Which database?", DATABASES, key="db").ask
+    assert (replayed.replayed, replayed.asker) == (True, "agent:coder")
+    assert agent.inbox(all_states=True) == [replace(replayed, replayed=False)]
+
+
+def test_key_of_another_prompt_is_refused(agent: Client) -> None:
+    """Never an answer to another question; the error carries the ask that has the key."""
+    first = agent.open("Which database?", DATABASES, key="db")
+    with pytest.raises(KeyReusedError) as caught:
+        agent.ask("Which databases?", DATABASES, key="db", wait=0)
+    assert caught.value.ask == first.ask
+    with pytest.raises(KeyReusedError):
+        agent.open("Which database?", ["MySQL", *DATABASES], key="db")
+
+
+def test_replaced_ask_is_superseded(agent: Client) -> None:
+    """Whoever waits for the older one learns which took its place."""
+    older = agent.open("Which database?", DATABASES, key="db")
+    newer = agent.open("Which database now?", DATABASES, key="db", replace=True)
+    with pytest.raises(Superseded, match=newer.ask_id) as caught:
+        older.value(BOUND)
+    assert caught.value.ask is not None
+    assert caught.value.ask.outcome is not None
+    assert caught.value.ask.outcome.successor == newer.ask_id
+
+
+def test_wait_that_lapses_leaves_the_ask_open(agent: Client) -> None:
+    """The wait lapsed, the ask did not; the error carries it."""
+    for seconds in (0, 0.01):
+        with pytest.raises(StillOpen) as caught:
+            agent.ask("Which database?", DATABASES, key="db", wait=seconds)
+        assert caught.value.ask is not None
+        assert caught.value.ask.is_open
+    assert agent.count() == 1
+    handle = agent.open("Which database?", DATABASES, key="db")
+    with pytest.raises(StillOpen):
+        handle.value(0)
+
+
+def test_ending_without_an_answer_is_a_typed_outcome(agent: Client, ana: Client, clock: FakeClock) -> None:
+    """Declined, withdrawn, expired: each its own class and code, with the ask and a sentence that says how."""
+    declined, withdrawn, own = (agent.open("Which?", DATABASES) for _ in range(3))
+    expired = agent.open("Which?", DATABASES, deadline=timedelta(seconds=5), consequence="end-run")
+    ana.decline(declined.ask_id, "not my business")
+    ana.withdraw(withdrawn.ask_id)
+    assert own.withdraw("no longer needed").state is State.WITHDRAWN
+    clock.advance(5)
+    expected: list[tuple[object, type[NoAnswer], str]] = [
+        (declined, Declined, 'ana declined at .* Reason: "not my business"'),
+        (withdrawn, Withdrawn, "ana took it back"),
+        (own, Withdrawn, 'agent:coder took it back at .* Reason: "no longer needed"'),
+        (expired, Expired, "ends the run"),
+    ]
+    for handle, error, sentence in expected:
+        with pytest.raises(error, match=sentence) as caught:
+            handle.value(BOUND)  # type: ignore[attr-defined]  # a handle of either sort
+        assert caught.value.ask is not None
+        assert caught.value.code == caught.value.ask.state
+
+
+@pytest.mark.parametrize(
+    ("parts", "error"),
+    [
+        ({"kind": "riddle"}, BadRequestError),
+        ({"consequence": "explode"}, BadRequestError),
+        ({"deadline": datetime(2031, 1, 1)}, BadRequestError),  # noqa: DTZ001 - that is the fault
+        ({"deadline": timedelta.max}, BadRequestError),
+        ({"consequence": "deny"}, BadRequestError),
+        ({"key": ""}, BadRequestError),
+        ({"key": "k" * 501}, BadRequestError),
+        ({"options": ["same", "SAME"]}, BadPromptError),
+        ({"options": [], "free": False}, BadPromptError),
+    ],
+    ids=lambda part: str(part)[:20],
+)
+def test_ask_that_makes_no_sense_is_refused_and_not_stored(
+    agent: Client, parts: dict[str, object], error: type[AssentError]
+) -> None:
+    """A sentence at once is better than an ask that nobody can answer."""
+    with pytest.raises(error):
+        agent.open("Which database?", **{"options": DATABASES, **parts})  # type: ignore[arg-type]  # wrong on purpose
+    assert agent.inbox(all_states=True) == []
+
+
+# Answering
+
+
+def test_answer_is_told_with_all_that_belongs_to_it(agent: Client, ana: Client) -> None:
+    """What, in which words, by whom, from where and how sure."""
+    handle = agent.open("Which database?", DATABASES)
+    answered = ana.answer(handle.ask_id, " sqlite ")
+    assert answered.answer is not None
+    assert (answered.state, answered.answer.values) == (State.ANSWERED, {"q1": ("SQLite",)})
+    assert (answered.answer.text, answered.answer.by, answered.answer.via) == (
+        " sqlite ",
+        "human:ana",
+        "python",
+    )
+    assert answered.answer.assurance is Assurance.DECLARED
+    assert handle.wait(BOUND) == answered
+    assert handle.ask == answered
+
+
+def test_reply_that_is_not_recognised_leaves_the_ask_open(agent: Client, ana: Client) -> None:
+    """Typed or ready-made; the next one counts."""
+    handle = agent.open("Which database?", DATABASES)
+    for reply in ("MySQL", "", {"q1": ["MySQL"]}, {"q9": ["SQLite"]}, {}):
+        with pytest.raises(UnrecognisedError):
+            ana.answer(handle.ask_id, reply)
+    with pytest.raises(BadRequestError):
+        ana.answer(handle.ask_id, {"q1": [2]})  # type: ignore[list-item]  # wrong on purpose
+    assert agent.count() == 1
+    assert ana.answer(handle.ask_id, {"q1": "SQLite"}).answer is not None
+
+
+def test_second_answer_gets_a_conflict_that_names_the_first(
+    clients: Clients, agent: Client, ana: Client
+) -> None:
+    """Who, when and what, and the ask as it ended."""
+    handle = agent.open("Which database?", DATABASES)
+    answered = ana.answer(handle.ask_id, "2")
+    bob = clients.person("bob")
+    for late in (partial(bob.answer, reply="1"), bob.decline, bob.claim, bob.withdraw):
+        with pytest.raises(
+            ConflictError, match='ana answered at 2030-01-01 12:00:00 UTC: "SQLite"'
+        ) as caught:
+            late(handle.ask_id)
+        assert caught.value.ask == answered
+
+
+def test_agent_can_never_answer(clients: Clients, agent: Client) -> None:
+    """Not its own asks, not another's, by no call; the ask stays open."""
+    handle = agent.open("Which database?", DATABASES)
+    for client in (agent, clients.agent("other")):
+        for call in (partial(client.answer, reply="1"), client.decline, client.claim):
+            with pytest.raises(ForbiddenError):
+                call(handle.ask_id)
+    with pytest.raises(ForbiddenError):
+        clients.agent("other").withdraw(handle.ask_id)
+    assert agent.count() == 1
+
+
+@pytest.mark.parametrize("assurance", list(Assurance))
+def test_approval_takes_a_terminal_a_token_or_an_explicit_word(
+    clients: Clients, agent: Client, assurance: Assurance
+) -> None:
+    """A process's word is not enough, unless it was said that nobody attends."""
+    person = clients.person("ana", assurance)
+    handle = agent.open("Drop the table?", ["Drop it", "Keep it"], kind=Kind.APPROVAL)
+    if assurance is Assurance.DECLARED:
+        with pytest.raises(ForbiddenError):
+            person.answer(handle.ask_id, "1")
+        answered = person.answer(handle.ask_id, "1", unattended=True)
+    else:
+        answered = person.answer(handle.ask_id, "1")
+    assert answered.answer is not None
+    assert answered.answer.assurance is assurance
+
+
+def test_claim_is_a_courtesy_that_lapses(
+    clients: Clients, agent: Client, ana: Client, clock: FakeClock
+) -> None:
+    """Others are told who is on it, but may still answer; after a quarter of an hour it is nobody's."""
+    handle, bob = agent.open("Which database?", DATABASES), clients.person("bob")
+    claimed = ana.claim(handle.ask_id)
+    assert claimed.claim is not None
+    assert claimed.claim.by == "human:ana"
+    assert ana.claim(handle.ask_id).claim == claimed.claim
+    with pytest.raises(ConflictError, match="ana claimed it"):
+        bob.claim(handle.ask_id)
+    clock.advance(timedelta(minutes=15))
+    taken = bob.claim(handle.ask_id).claim
+    assert taken is not None
+    assert taken.by == "human:bob"
+    assert ana.answer(handle.ask_id, "2").answer is not None
+
+
+# Looking
+
+
+def test_ask_is_named_by_the_end_of_its_id(agent: Client, ana: Client) -> None:
+    """Every call takes it; what is too short, unknown or foreign is not found."""
+    ask = agent.open("Which database?", DATABASES).ask
+    for length in (4, 6, len(ask.ask_id)):
+        assert ana.show(ask.ask_id[-length:]) == ask
+    assert ana.show(ask.ask_id[-6:].upper()) == ask
+    for unknown in ("", "abc", "____", "%%%%", "ask_none", "ask_" + "0" * 18, HALF * 6):
+        with pytest.raises(NotFoundError):
+            ana.show(unknown)
+        with pytest.raises(NotFoundError):
+            ana.answer(unknown, "2")
+        with pytest.raises(NotFoundError):
+            ana.wait(unknown, 0)
+    assert ana.answer(ask.ask_id[-6:], "2").ask_id == ask.ask_id
+    assert agent.wait(ask.ask_id[-6:], BOUND).state is State.ANSWERED
+
+
+def test_other_projects_asks_are_not_there(clients: Clients, agent: Client) -> None:
+    """Not to be shown, answered or waited for; only a look over all projects shows them."""
+    theirs = clients.agent(project="theirs").open("Which database?", DATABASES).ask
+    for call in (agent.show, agent.withdraw, partial(agent.wait, seconds=0)):
+        with pytest.raises(NotFoundError):
+            call(theirs.ask_id)
+    assert (agent.inbox(), agent.count(), agent.log()) == ([], 0, [])
+    assert (agent.inbox(all_projects=True), agent.count(all_projects=True)) == ([theirs], 1)
+
+
+def test_inbox_shows_what_waits_newest_first(agent: Client, ana: Client) -> None:
+    """With a limit, with all states, and counted."""
+    first, second, third = (agent.open(title, DATABASES).ask for title in ("One?", "Two?", "Three?"))
+    ended = ana.answer(second.ask_id, "1")
+    assert ana.inbox() == [third, first]
+    assert ana.inbox(limit=1) == [third]
+    assert ana.inbox(all_states=True) == [third, ended, first]
+    assert ana.count() == 2
+
+
+def test_undelivered_ask_is_marked_and_stays_open(agent: Client) -> None:
+    """No surface could show it."""
+    handle = agent.open("Which database?", DATABASES)
+    marked = agent.report_undelivered(handle.ask_id, "no terminal")
+    assert (marked.is_open, marked.is_undelivered) == (True, True)
+
+
+def test_log_tells_what_happened_after_a_number(agent: Client, ana: Client) -> None:
+    """The project's events, oldest first."""
+    handle = agent.open("Which database?", DATABASES)
+    ana.answer(handle.ask_id, "2")
+    assert [(record.sequence, record.type) for record in agent.log()] == [
+        (1, "ask.opened"),
+        (2, "ask.answered"),
+    ]
+    assert [record.sequence for record in agent.log(after=1)] == [2]
+    assert [record.sequence for record in agent.log(limit=1)] == [1]
+    assert agent.verify().problems == ()
+
+
+def test_text_that_cannot_be_stored_is_refused_with_a_code(agent: Client, ana: Client) -> None:
+    """Half of a character pair in any field: a sentence, never a failed command, and nothing is stored."""
+    handle = agent.open("Your name?")
+    calls: list[Callable[[], object]] = [
+        partial(agent.open, HALF),
+        partial(agent.open, "Which?", [f"a{HALF}", "b"]),
+        partial(agent.open, "Which?", DATABASES, body=HALF),
+        partial(agent.open, "Which?", DATABASES, key=HALF),
+        partial(agent.open, "Which?", DATABASES, run_id=HALF),
+        partial(
+            agent.open, "Which?", DATABASES, escalate_to=HALF, deadline=timedelta(1), consequence="escalate"
+        ),
+        partial(ana.answer, handle.ask_id, HALF),
+        partial(ana.answer, handle.ask_id, {"q1": [HALF]}),
+        partial(ana.decline, handle.ask_id, HALF),
+        partial(agent.withdraw, handle.ask_id, HALF),
+        partial(agent.report_undelivered, handle.ask_id, HALF),
+    ]
+    before = agent.log()
+    for call in calls:
+        with pytest.raises(AssentError) as caught:
+            call()
+        assert caught.value.code in {"bad_request", "bad_json", "bad_prompt", "unrecognised"}, call
+    assert agent.log() == before

@@ -1,0 +1,89 @@
+"""A throw-away store on a clock of our own, and what the hub's tests do with it."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from assent.hub.command import OpenAsk, Request
+from assent.hub.future import LightFuture
+from assent.hub.hub import Hub
+from assent.hub.ids import new_ask_id
+from assent.protocol.ask import Ask, AskId
+from assent.protocol.error import AssentError
+from assent.protocol.principal import Principal
+from assent.protocol.prompt import Prompt
+from assent.testing import FakeClock, ThrowawayStore, throwaway
+from tests.samples import AGENT, NOON, WHICH, digest_of
+
+__all__ = ["PROJECT", "clock", "dump", "hub", "opening", "send", "send_group", "store"]
+
+PROJECT = "test"
+BOUND = 10.0
+"""No single wait of these tests is longer."""
+
+
+@pytest.fixture
+def clock() -> FakeClock:
+    """Give a clock that stands at noon."""
+    return FakeClock(NOON)
+
+
+@pytest.fixture
+def store(clock: FakeClock) -> Iterator[ThrowawayStore]:
+    """Give an empty store on `clock`."""
+    with throwaway(project=PROJECT, clock=clock) as made:
+        yield made
+
+
+@pytest.fixture
+def hub(store: ThrowawayStore) -> Hub:
+    """Give a hub on `store`."""
+    return store.hub()
+
+
+def opening(
+    prompt: Prompt = WHICH, *, ask_id: AskId | None = None, key: str | None = None, **parts: object
+) -> OpenAsk:
+    """Return the command that asks `prompt`."""
+    return OpenAsk(ask_id or new_ask_id(), prompt, digest_of(prompt), key=key, **parts)  # type: ignore[arg-type]  # fields by name
+
+
+def send(
+    hub: Hub, request: Request, by: Principal = AGENT, command_id: str | None = None, project: str = PROJECT
+) -> Ask:
+    """Send one request and return the ask that it is about."""
+    future = hub.handle(request, project=project, principal=by, command_id=command_id)
+    assert isinstance(future, LightFuture)
+    assert future.wait(BOUND)
+    ask = future.result()
+    assert ask is not None
+    return ask
+
+
+def send_group(hub: Hub, *requests: tuple[Request, Principal]) -> list[Ask | AssentError]:
+    """Send requests so that they share one transaction; return each one's reply."""
+
+    async def send_all() -> list[Ask | AssentError]:
+        loop = asyncio.get_running_loop()
+        with hub.store.mutex:  # the writer thread waits here until all of them are queued
+            futures = [
+                hub.handle(request, project=PROJECT, principal=by, loop=loop) for request, by in requests
+            ]
+        loops = [future for future in futures if isinstance(future, asyncio.Future)]
+        replies = await asyncio.wait_for(asyncio.gather(*loops, return_exceptions=True), BOUND)
+        told = [reply for reply in replies if isinstance(reply, Ask | AssentError)]
+        assert len(told) == len(requests), replies
+        return told
+
+    return asyncio.run(send_all())
+
+
+def dump(hub: Hub) -> object:
+    """Return everything that a store holds, for a comparison of before and after."""
+    with hub.store.reading() as reader:
+        heads = [(head.project, head.sequence, head.hash, head.at) for head in reader.heads()]
+        asks = reader.asks(None, None, 1_000)
+        records = [reader.records(project, 0, 1_000) for project, *_ in heads]
+        steps = [reader.steps(project) for project, *_ in heads]
+    return heads, asks, records, steps
