@@ -1,0 +1,98 @@
+"""`assent answer`: acts for the person, and is refused where an agent runs it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from assent.cli.exit import DONE, complain, say
+from assent.cli.find import complete_ask, finding
+from assent.cli.group import PlacedCommand
+from assent.cli.place import Place
+from assent.client.identity import assurance_here, person
+from assent.protocol.answer import labels
+from assent.protocol.ask import Ask, render_json
+from assent.protocol.block import render_brief
+from assent.protocol.display import display
+from assent.protocol.ending import render_name
+from assent.protocol.error import BadRequestError, UnrecognisedError
+from assent.protocol.prompt import Prompt
+
+__all__ = ["command", "join_values"]
+
+
+@click.command("answer", cls=PlacedCommand)
+@click.argument("ask_id", metavar="ASK", shell_complete=complete_ask)
+@click.argument("values", metavar="[VALUE]...", nargs=-1)
+@click.option("--decline", is_flag=True, help="Say no to being asked; the agent is told so.")
+@click.option("--reason", metavar="TEXT", help="Why, with --decline.")
+@click.option("--unattended", is_flag=True, help="Answer an approval where no terminal is; the log says so.")
+@click.option("--json", "as_json", is_flag=True, help="Print the ask as JSON.")
+@click.pass_obj
+def command(
+    place: Place,
+    /,
+    ask_id: str,
+    values: tuple[str, ...],
+    decline: bool,
+    reason: str | None,
+    unattended: bool,
+    as_json: bool,
+) -> int:
+    """Answer an ask, or decline it.
+
+    ASK is an id, or the last few characters of one. VALUE is a number, a letter, a label or, where the question
+    takes it, text of your own; - reads the reply from standard input. The first answer wins: if somebody else was
+    first, you are told who and what.
+
+    \b
+      assent answer k3x9d2 B
+      assent answer k3x9d2 Backups Monitoring
+      assent answer k3x9d2 'q1: A' 'q2: by Friday'
+      assent answer k3x9d2 --decline --reason 'ask Sam, it is her service'
+
+    Exit status: 0 accepted, 2 not recognised (the ask stays open), 4 refused, 6 somebody else was first.
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    if decline == bool(values):
+        raise click.UsageError("Give a VALUE or --decline, and not both.")
+    if reason is not None and not decline:
+        raise click.UsageError("--reason goes with --decline.")
+    who = person(place.environ)
+    with finding(place, ask_id) as found:
+        client = found.client(who, assurance_here())
+        try:
+            if decline:
+                ask = client.decline(found.ask.ask_id, reason or "")
+            else:
+                reply = join_values(found.ask.prompt, values)
+                ask = client.answer(found.ask.ask_id, reply, unattended=unattended)
+        except UnrecognisedError as refusal:
+            status = complain(refusal, as_json)
+            say(render_brief(found.ask.prompt))
+            return status
+    click.echo(render_json(ask) if as_json else _render_recorded(ask))
+    return DONE
+
+
+def join_values(prompt: Prompt, values: Sequence[str]) -> str:
+    """Return the reply that several arguments make: lines of a round, a list of options, or words of a text."""
+    if list(values) == ["-"]:
+        typed = sys.stdin.buffer.read()
+        try:
+            return typed.decode().removesuffix("\n")
+        except UnicodeDecodeError:
+            raise BadRequestError("Standard input is not UTF-8 text; nothing was sent.") from None
+    if len(prompt.fields) > 1:
+        return "\n".join(values)
+    return (", " if prompt.fields[0].multiple else " ").join(values)
+
+
+def _render_recorded(ask: Ask) -> str:
+    if ask.answer is not None:
+        chosen = ", ".join(labels(ask.prompt, ask.answer.values))
+        return f'{render_name(ask.answer.by)} answered: "{display(chosen, lines=False)}"'
+    outcome = ask.outcome
+    reason = f': "{display(outcome.reason, lines=False)}"' if outcome and outcome.reason else ""
+    return f"{render_name(outcome.by) if outcome else 'Somebody'} declined{reason}"

@@ -1,0 +1,195 @@
+"""`assent doctor`: what is installed, which store, what is wrong and what to do about it.
+
+It looks and never makes: no store, no folder of one. It works on a store that nothing else works on.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+import apsw
+import click
+import msgspec
+
+from assent import __version__
+from assent.cli.exit import DONE, FAILED
+from assent.cli.group import PlacedCommand
+from assent.cli.place import Place, is_there
+from assent.client.identity import agent, agent_mark, person
+from assent.client.place import noted_stores
+from assent.protocol.display import display
+from assent.protocol.error import (
+    AssentError,
+    ForbiddenError,
+    StoreBusyError,
+    StoreDamagedError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreTooNewError,
+)
+from assent.storage.sqlite.bell import runtime_folder
+from assent.storage.sqlite.connection import OLDEST_SQLITE
+from assent.storage.sqlite.place import NETWORK_FILE_SYSTEMS, file_system_of
+from assent.surfaces.ink import ink_for
+
+__all__ = ["Check", "command", "look"]
+
+_EXTRAS = {"server": "fastapi", "tui": "textual", "postgres": "psycopg", "mcp": "mcp", "notify": "httpx2"}
+_REMEDIES: dict[type[AssentError], str] = {
+    StoreReadOnlyError: "Give yourself the right to write the file and its folder (chmod u+w), or name another --store.",
+    StoreDamagedError: "Move the file and its -wal and -shm files away and restore a copy; do not delete them.",
+    StoreFullError: "Free some space; nothing was lost.",
+    StoreBusyError: "Look for a process that hangs while it holds the store.",
+    StoreTooNewError: "Upgrade Assent.",
+}
+
+
+class Check(msgspec.Struct, frozen=True):
+    """One thing that was looked at."""
+
+    name: str
+    value: str
+    ok: bool = True
+    remedy: str = ""
+
+
+@click.command("doctor", cls=PlacedCommand)
+@click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON.")
+@click.pass_obj
+def command(place: Place, /, as_json: bool) -> int:
+    """Say what is installed, which store is used, and what is wrong, with a remedy for each.
+
+    \b
+      assent doctor
+      assent doctor --store sqlite:///path/file.db --json
+
+    Exit status: 0 all is well, 1 something is wrong.
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    checks = list(look(place))
+    is_well = all(check.ok for check in checks)
+    if as_json:
+        click.echo(msgspec.json.encode({"ok": is_well, "checks": checks}))
+        return DONE if is_well else FAILED
+    ink = ink_for(sys.stdout, os.environ)
+    for check in checks:
+        sign = ink.good("ok") if check.ok else ink.danger("!!")
+        click.echo(f"{sign}  {check.name:<12} {display(check.value, lines=False)}")
+        if check.remedy:
+            click.echo(f"    {'':<12} {check.remedy}")
+    click.echo(
+        ink.good("All is well.") if is_well else ink.danger("Something is wrong: see the lines with !!")
+    )
+    return DONE if is_well else FAILED
+
+
+def look(place: Place) -> Iterator[Check]:
+    """Look at everything; nothing that is found stops the looking."""
+    yield Check("assent", __version__)
+    yield Check("python", f"{platform.python_version()} ({sys.executable})")
+    yield _sqlite()
+    yield from _store(place)
+    yield _bell()
+    yield from _who(place)
+    installed = [name for name, module in _EXTRAS.items() if find_spec(module) is not None]
+    absent = [name for name in _EXTRAS if name not in installed]
+    yield Check("extras", f"{', '.join(installed) or 'none'} (not installed: {', '.join(absent) or 'none'})")
+
+
+def _sqlite() -> Check:
+    version = apsw.sqlite_lib_version()
+    told = f"SQLite {version}, apsw {apsw.apsw_version()}"
+    if tuple(int(part) for part in version.split(".")) < OLDEST_SQLITE:
+        wanted = ".".join(map(str, OLDEST_SQLITE))
+        return Check(
+            "sqlite", told, ok=False, remedy=f"It can corrupt shared files: install apsw {wanted} or newer."
+        )
+    return Check("sqlite", told)
+
+
+def _store(place: Place) -> Iterator[Check]:
+    try:
+        path, project = place.path, place.project_name
+    except AssentError as error:
+        yield Check("store", error.message, ok=False, remedy="Write it as sqlite:///path/file.db.")
+        return
+    source = (
+        "--store" if place.store else "ASSENT_STORE" if place.environ.get("ASSENT_STORE") else "this folder"
+    )
+    yield Check("store", f"{path} (by {source})")
+    yield Check("project", project)
+    yield _file_system(path)
+    if not is_there(path):
+        yield Check("file", "not there yet; the first ask makes it")
+        return
+    yield _guarded("file", lambda: _file(path))
+    yield _guarded("contents", lambda: _contents(place))
+
+
+def _guarded(name: str, check: Callable[[], Check]) -> Check:
+    try:
+        return check()
+    except AssentError as error:
+        remedy = next((_REMEDIES[kind] for kind in type(error).__mro__ if kind in _REMEDIES), "")
+        return Check(name, error.message, ok=False, remedy=remedy)
+    except OSError as error:
+        return Check(name, str(error), ok=False, remedy="Look at the rights of the file and its folders.")
+
+
+def _file_system(path: Path) -> Check:
+    folder = next((parent for parent in path.parents if parent.exists()), Path("/"))
+    kind = file_system_of(folder)
+    if kind in NETWORK_FILE_SYSTEMS:
+        remedy = "A network file system cannot keep a store safe: name a --store on a local disk."
+        return Check("file system", kind, ok=False, remedy=remedy)
+    return Check("file system", kind or "unknown")
+
+
+def _file(path: Path) -> Check:
+    found = path.stat()
+    mode = stat.S_IMODE(found.st_mode)
+    told = f"{found.st_size:,} bytes, mode {mode:04o}, owner {found.st_uid}"
+    if found.st_uid not in (os.geteuid(), 0):
+        return Check("file", told, ok=False, remedy="It belongs to another user: name a --store of your own.")
+    if mode & 0o077:
+        return Check("file", told, ok=False, remedy=f"Others can read it: chmod 600 '{path}'")
+    return Check("file", told)
+
+
+def _contents(place: Place) -> Check:
+    with place.hub() as hub, hub.reading() as reader:
+        heads = reader.heads()
+        waiting = reader.count_open(None)
+    events = sum(head.sequence for head in heads)
+    return Check(
+        "contents", f"WAL, full sync; {len(heads)} projects, {events:,} events, {waiting:,} asks wait"
+    )
+
+
+def _bell() -> Check:
+    folder = runtime_folder()
+    if folder is None:
+        remedy = (
+            "Answers arrive by looking every 50 ms. Set XDG_RUNTIME_DIR to a folder of yours with mode 0700."
+        )
+        return Check("doorbell", "no runtime folder that is yours alone", ok=False, remedy=remedy)
+    return Check("doorbell", str(folder))
+
+
+def _who(place: Place) -> Iterator[Check]:
+    mark = agent_mark(place.environ)
+    try:
+        you = f"{person(place.environ)} answers, {agent(place.environ)} asks"
+    except ForbiddenError:
+        you = f"{agent(place.environ)} asks; nobody answers from here"
+    except AssentError as error:
+        yield Check("who", error.message, ok=False, remedy="Correct ASSENT_PRINCIPAL, or unset it.")
+        return
+    yield Check("who", you)
+    yield Check("agent marks", f"{mark} is set: an agent runs here, so answer is refused" if mark else "none")
+    yield Check("stores", f"{len(noted_stores(place.environ))} that you opened")

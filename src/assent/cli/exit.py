@@ -1,0 +1,150 @@
+"""How every command ends: one table from errors to exit statuses, and one place that says what went wrong.
+
+0 done   1 anything else   2 usage, or a reply that was not recognised   3 still open   4 declined or refused
+5 withdrawn, expired, superseded   6 somebody else was first, or the key is taken
+
+A person sees one plain sentence on standard error. A program that asked for JSON also gets the error as JSON on
+standard output. Nobody sees a stack trace, unless ASSENT_DEBUG is set.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from contextlib import suppress
+
+import click
+
+from assent.protocol.error import (
+    AssentError,
+    BadRequestError,
+    ConflictError,
+    Declined,
+    FlowTakenError,
+    ForbiddenError,
+    KeyReusedError,
+    NoAnswer,
+    StillOpen,
+    UnrecognisedError,
+)
+
+__all__ = ["DONE", "FAILED", "STATUSES", "STILL_OPEN", "USAGE", "complain", "run", "say", "status_of"]
+
+DONE, FAILED, USAGE, STILL_OPEN, REFUSED, ENDED, TAKEN = range(7)
+
+STATUSES: dict[type[AssentError], int] = {
+    AssentError: FAILED,
+    BadRequestError: USAGE,
+    UnrecognisedError: USAGE,
+    StillOpen: STILL_OPEN,
+    Declined: REFUSED,
+    ForbiddenError: REFUSED,
+    NoAnswer: ENDED,
+    ConflictError: TAKEN,
+    KeyReusedError: TAKEN,
+    FlowTakenError: TAKEN,
+}
+"""The nearest class in an error's line of parents counts."""
+
+_COMPLETE = "_ASSENT_COMPLETE"
+
+
+def status_of(error: AssentError) -> int:
+    """Return the exit status for `error`."""
+    return next(STATUSES[kind] for kind in type(error).__mro__ if kind in STATUSES)
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; return its exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")  # a narrow locale must not stop an answer
+    try:
+        status = _perform(list(arguments))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _let_go()
+        return FAILED
+    return status
+
+
+def _perform(arguments: list[str]) -> int:
+    from assent.cli.group import root
+    from assent.cli.place import Place
+
+    before_rest = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    wants_json = "--json" in before_rest
+    try:
+        if _COMPLETE in os.environ:
+            root.main(arguments, prog_name="assent", complete_var=_COMPLETE, obj=Place())
+        with root.make_context("assent", arguments, obj=Place()) as context:
+            return root.invoke(context) or DONE
+    except click.exceptions.Exit as done:
+        return done.exit_code
+    except click.ClickException as error:
+        return _complain_of_usage(error, wants_json)
+    except (KeyboardInterrupt, click.Abort):
+        say("")
+        return STILL_OPEN
+    except AssentError as error:
+        return complain(error, wants_json)
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if os.environ.get("ASSENT_DEBUG"):
+            raise
+        return complain(AssentError(_describe(error)), wants_json)
+
+
+def say(text: str) -> None:
+    """Write to standard error. A terminal that is gone hears nothing, and that changes no exit status."""
+    with suppress(OSError):
+        click.echo(text, err=True)
+
+
+def complain(error: AssentError, wants_json: bool = False) -> int:
+    """Say what went wrong, in the form that was asked for; return the exit status."""
+    from assent.protocol.display import display
+
+    say(display(error.message, lines=False))
+    if wants_json:
+        _echo_json(error)
+    return status_of(error)
+
+
+def _complain_of_usage(error: click.ClickException, wants_json: bool) -> int:
+    from assent.protocol.display import display
+
+    context = getattr(error, "ctx", None)
+    if isinstance(error, click.exceptions.NoArgsIsHelpError):
+        say(error.format_message())
+        return USAGE
+    say(display(error.format_message()))
+    if context is not None:
+        say(f"{context.command_path} --help shows how it is used.")
+    if wants_json:
+        _echo_json(BadRequestError(error.format_message()))
+    return USAGE if isinstance(error, click.UsageError) else FAILED
+
+
+def _echo_json(error: AssentError) -> None:
+    import msgspec
+
+    ask = getattr(error, "ask", None)
+    details = {} if ask is None else {"ask": ask}
+    said = {"error": {"code": error.code, "message": error.message, "details": details}}
+    click.echo(msgspec.json.encode(said))
+
+
+def _describe(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        place = f"{error.filename}: " if error.filename else ""
+        return f"{place}{error.strerror}."
+    told = f": {error}" if str(error) else ""
+    return f"Something unexpected happened ({type(error).__name__}{told}); ASSENT_DEBUG=1 shows where."
+
+
+def _let_go() -> None:
+    # The reader has had enough. Python would complain once more when it closes standard output.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,0 +1,104 @@
+"""From the end of an id to the ask and its hub: in this project, then in this store, then wherever this user asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+from click.shell_completion import CompletionItem
+
+from assent.cli.place import Place, is_there
+from assent.client.calls import SHORTEST_ID
+from assent.client.client import Client
+from assent.hub.hub import Hub
+from assent.protocol.ask import Ask
+from assent.protocol.display import display, quote
+from assent.protocol.error import AssentError, NotFoundError
+from assent.protocol.principal import Assurance, Principal
+
+__all__ = ["Found", "complete_ask", "finding"]
+
+_MOST_OFFERED = 50
+
+
+class Found(NamedTuple):
+    """An ask and the hub of its store."""
+
+    hub: Hub
+    ask: Ask
+
+    def client(self, principal: Principal, assurance: Assurance = Assurance.DECLARED) -> Client:
+        """Return a client in the ask's own project."""
+        return Client(self.hub, self.ask.project, principal, via="cli", assurance=assurance)
+
+
+@contextmanager
+def finding(place: Place, ask_id: str) -> Iterator[Found]:
+    """Give the one ask that `ask_id` means.
+
+    Raises:
+        NotFoundError: none is meant, or several are.
+    """
+    ask_id = ask_id.strip().lower()
+    if len(ask_id) < SHORTEST_ID:
+        raise NotFoundError(
+            f'"{quote(ask_id)}" is too short: give at least the last {SHORTEST_ID} characters of an id.'
+        )
+    path, ask = _search(place, ask_id)
+    with place.hub(path) as hub:
+        yield Found(hub, ask)
+
+
+def _search(place: Place, ask_id: str) -> tuple[Path, Ask]:
+    here = place.path
+    scopes: list[tuple[list[Path], str | None]] = [([here], place.project_name)]
+    if place.project is None:
+        scopes.append(([here], None))
+    scopes.append((place.others, place.project))
+    troubles: list[str] = []
+    for paths, project in scopes:
+        found = [(path, ask) for path in paths for ask in _look(place, path, ask_id, project, troubles)]
+        if len(found) > 1:
+            ids = ", ".join(sorted(ask.ask_id for _, ask in found)[:5])
+            raise NotFoundError(f"Several asks end in {quote(ask_id)}: {ids}. Give more of the id.")
+        if found:
+            return found[0]
+    skipped = f" Not looked at: {'; '.join(troubles)}" if troubles else ""
+    raise NotFoundError(f'There is no ask "{quote(ask_id)}" here; assent inbox lists what waits.{skipped}')
+
+
+def _look(place: Place, path: Path, ask_id: str, project: str | None, troubles: list[str]) -> list[Ask]:
+    if not is_there(path):
+        return []
+    try:
+        with place.hub(path) as hub, hub.reading() as reader:
+            exact = reader.ask(ask_id, project)
+            return [exact] if exact is not None else reader.asks_ending_in(ask_id, project)
+    except AssentError as error:
+        if path == place.path:
+            raise
+        troubles.append(f"{path} ({error.message})")
+        return []
+
+
+def complete_ask(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    """Offer the open asks of everywhere. A key press must be quick and quiet, so whatever goes wrong offers nothing."""
+    from assent.cli.gather import gather
+    from assent.surfaces.card import short_id
+
+    try:
+        place = context.find_object(Place)
+        asks = gather(place, everywhere=True, limit=_MOST_OFFERED).asks if place else []
+    except Exception:  # noqa: BLE001 - see above
+        return []
+    offered = []
+    for ask in asks:
+        value = short_id(ask.ask_id)
+        if not value.startswith(incomplete):
+            value = ask.ask_id
+        if value.startswith(incomplete):
+            offered.append(CompletionItem(value, help=display(ask.prompt.title, lines=False)[:60]))
+    return offered

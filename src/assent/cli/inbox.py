@@ -1,0 +1,140 @@
+"""`assent inbox`: what waits, as a list, a number, a line of one's own making, or JSON."""
+
+from __future__ import annotations
+
+import os
+import sys
+from datetime import datetime
+from string import Formatter
+
+import click
+import msgspec
+
+from assent.cli.exit import DONE, say
+from assent.cli.gather import Gathered, gather
+from assent.cli.group import PlacedCommand
+from assent.cli.place import Place, now
+from assent.protocol.ask import Ask
+from assent.protocol.display import display
+from assent.protocol.error import BadRequestError
+from assent.surfaces.card import render_kind, render_notes, short_id
+from assent.surfaces.ink import Ink, ink_for
+from assent.surfaces.moment import render_span
+from assent.surfaces.terminal import width_of
+from assent.surfaces.width import columns, cut, pad, wrap
+
+__all__ = ["command", "render_list"]
+
+_LISTED, _ALL = 50, 100_000
+_WIDEST_PROJECT = 18
+
+
+@click.command("inbox", cls=PlacedCommand)
+@click.option("--json", "as_json", is_flag=True, help='Print {"asks": […]}.')
+@click.option("--count", "as_count", is_flag=True, help="Print how many wait.")
+@click.option(
+    "--format",
+    "template",
+    metavar="F",
+    help="Print a line with {count}, {overdue}, {projects}, {oldest} and {newest} filled in.",
+)
+@click.option(
+    "--all/--here",
+    "everywhere",
+    default=None,
+    help="All stores that you opened, or this project only. [default: all on a terminal, else here]",
+)
+@click.option(
+    "--limit", type=click.IntRange(1), metavar="N", help="List at most so many. [default: 50; JSON: all]"
+)
+@click.pass_obj
+def command(
+    place: Place,
+    /,
+    as_json: bool,
+    as_count: bool,
+    template: str | None,
+    everywhere: bool | None,
+    limit: int | None,
+) -> int:
+    """List what waits for a person, newest first; what runs out of time comes before the rest.
+
+    \b
+      assent inbox
+      assent inbox --here --json
+      assent inbox --format '{count} waiting, oldest {oldest}'
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    if sum([as_json, as_count, template is not None]) > 1:
+        raise click.UsageError("Give one of --json, --count and --format.")
+    is_everywhere = sys.stdout.isatty() if everywhere is None else everywhere
+    wants_all = as_json or template is not None
+    found = gather(place, everywhere=is_everywhere, limit=limit or (_ALL if wants_all else _LISTED))
+    if as_json:
+        click.echo(msgspec.json.encode({"asks": found.asks}))
+    elif as_count:
+        click.echo(found.count)
+    elif template is not None:
+        click.echo(_fill(template, found, now()))
+    else:
+        ink = ink_for(sys.stdout, os.environ)
+        for line in render_list(found, ink, width_of(sys.stdout), now()):
+            click.echo(line)
+    for trouble in found.troubles:
+        say(f"Not looked at: {trouble}")
+    return DONE
+
+
+def render_list(found: Gathered, ink: Ink, width: int, at: datetime) -> list[str]:
+    """Return the list that people read."""
+    if not found.count:
+        return ["Nothing waits."]
+    asks = sorted(found.asks, key=lambda ask: (ask.deadline is None, ask.deadline or at))
+    room = min(_WIDEST_PROJECT, max(columns(display(ask.project, lines=False)) for ask in asks))
+    lines = []
+    for ask in asks:
+        lines += _rows(ask, ink, width, room, at)
+    more = found.count - len(asks)
+    if more > 0:
+        lines.append(ink.faint(f"and {more} more: assent inbox --limit {found.count}"))
+    return lines
+
+
+def _rows(ask: Ask, ink: Ink, width: int, room: int, at: datetime) -> list[str]:
+    kind = pad(render_kind(ask), 15)
+    project = pad(display(ask.project, lines=False), room)
+    age = render_span(at - ask.opened_at).rjust(10)
+    head = f"{short_id(ask.ask_id)}  {kind}  {project}  {age}  "
+    painted = f"{ink.accent(short_id(ask.ask_id))}  {kind}  {ink.faint(f'{project}  {age}')}  "
+    title = display(ask.prompt.title, lines=False)
+    left = width - columns(head)
+    is_narrow = left < 24  # noqa: PLR2004 - a title in fewer columns tells nothing
+    margin = " " * 8
+    rows = [painted.rstrip(), margin + cut(title, width - 8)] if is_narrow else [painted + cut(title, left)]
+    for note in render_notes(ask, at):
+        rows += [margin + ink.caution(part) for part in wrap(note, width - 8)]
+    return rows
+
+
+def _fill(template: str, found: Gathered, at: datetime) -> str:
+    asks = found.asks
+    names = {
+        "count": str(found.count),
+        "overdue": str(sum(ask.is_overdue for ask in asks)),
+        "projects": ", ".join(sorted({display(ask.project, lines=False) for ask in asks})),
+        "oldest": render_span(at - asks[-1].opened_at) if asks else "",
+        "newest": display(asks[0].prompt.title, lines=False) if asks else "",
+    }
+    try:
+        parts = list(Formatter().parse(template))
+    except ValueError as error:
+        raise BadRequestError(f"--format cannot be read: {error}.") from None
+    line = ""
+    for text, name, spec, conversion in parts:
+        line += text
+        if name is None:
+            continue
+        if name not in names or spec or conversion:
+            known = ", ".join(f"{{{known}}}" for known in names)
+            raise BadRequestError(f'--format knows {known}, not "{{{name}}}".')
+        line += names[name]
+    return line

@@ -1,0 +1,33 @@
+"""All commands by name: where each lives and what its help says. Reading the list loads none of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+__all__ = ["COMMANDS", "Entry"]
+
+
+class Entry(NamedTuple):
+    """One command of the list."""
+
+    section: str
+    home: str
+    """The module under `assent.cli` whose `command` it is."""
+    summary: str
+
+
+_AGENTS, _PEOPLE, _RECORD, _START = "Agents and scripts", "People", "The record", "Getting started"
+
+COMMANDS: dict[str, Entry] = {
+    "ask": Entry(_AGENTS, "ask", "Ask a person, and print the answer."),
+    "inbox": Entry(_PEOPLE, "inbox", "List what waits for you."),
+    "show": Entry(_PEOPLE, "show", "Show one ask in full."),
+    "answer": Entry(_PEOPLE, "answer", "Answer an ask, or decline it."),
+    "claim": Entry(_PEOPLE, "claim", "Say that you are on it."),
+    "withdraw": Entry(_PEOPLE, "withdraw", "Take an ask back."),
+    "log": Entry(_RECORD, "log", "Read the events of a project, also live."),
+    "audit": Entry(_RECORD, "audit", "Check that the record is whole."),
+    "doctor": Entry(_RECORD, "doctor", "Say what is installed, which store is used, and what is wrong."),
+    "demo": Entry(_START, "demo", "Try it: an agent asks, you answer."),
+    "completion": Entry(_START, "completion", "Print the completion script for your shell."),
+}

@@ -1,0 +1,172 @@
+"""An ask as a terminal shows it: who asks, what, what silence means, how it ended.
+
+Rule 1: what the asker wrote stands behind `: `, also where a long line goes on; see `protocol.block` for the rest.
+Rule 2: colour is laid over whole lines of ours; it never decides what is shown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+
+from assent.protocol.ask import Ask, Consequence, Kind
+from assent.protocol.block import render_field, render_question
+from assent.protocol.display import display
+from assent.protocol.ending import render_ending, render_instant, render_name
+from assent.protocol.prompt import Field, Prompt
+from assent.surfaces.ink import Ink
+from assent.surfaces.moment import render_span
+from assent.surfaces.width import columns, cut, wrap
+
+__all__ = [
+    "SIGNS",
+    "lay_out",
+    "render_card",
+    "render_header",
+    "render_kind",
+    "render_notes",
+    "render_opening",
+    "render_question_of",
+    "render_silence",
+    "short_id",
+]
+
+SIGNS: dict[Kind, str] = {
+    Kind.QUESTION: "?",
+    Kind.GATE: "#",
+    Kind.CONFIRM: "Y",
+    Kind.APPROVAL: "!",
+    Kind.FINDING: "*",
+    Kind.OPEN_QUESTION: "~",
+}
+_ROUND_SIGN = "="
+_SHORT = 6
+_ROOM_FOR_ID = 60
+_QUESTION = re.compile(r"Q[0-9]+(?: |$)").match
+_OPTION = re.compile(r"(?P<mark>[A-Z]|[0-9]+)\) ").match
+
+
+def short_id(ask_id: str) -> str:
+    """Return the end of an id: enough to tell it from the others that are open."""
+    return ask_id[-_SHORT:]
+
+
+def render_kind(ask: Ask) -> str:
+    """Return what sort of ask it is, with its sign."""
+    if ask.kind is Kind.QUESTION and len(ask.prompt.fields) > 1:
+        return f"{_ROUND_SIGN} {len(ask.prompt.fields)} questions"
+    return f"{SIGNS[ask.kind]} {ask.kind.replace('_', ' ')}"
+
+
+def render_header(ask: Ask, ink: Ink, width: int) -> str:
+    """Return the line above an ask: kind, project, asker, id."""
+    who = f"{render_kind(ask)}  {display(ask.project, lines=False)} / {render_name(ask.asker)}"
+    shown_id = ask.ask_id if width >= _ROOM_FOR_ID else short_id(ask.ask_id)
+    left = cut(who, width - len(shown_id) - 2)
+    gap = " " * (width - columns(left) - len(shown_id))
+    return ink.faint(left + gap + shown_id[:-_SHORT]) + ink.accent(short_id(ask.ask_id))
+
+
+def lay_out(block: str, ink: Ink, width: int, *, has_title: bool = True) -> list[str]:
+    """Return a text block of the protocol in lines that fit; with a title as its first line, or without."""
+    title, *rest = block.split("\n") if has_title else ["", *block.split("\n")]
+    lines = _go_on(title, ink.strong, ink, width) if has_title else []
+    for line in rest:
+        lines += _lay_out_line(line, ink, width)
+    return lines
+
+
+def _go_on(line: str, paint: Callable[[str], str], ink: Ink, width: int) -> list[str]:
+    """Return a line of the asker's, marked where it goes on."""
+    first, *more = wrap(line, width) if columns(line) <= width else wrap(line, width - 2)
+    return [paint(first), *(f"{ink.faint(':')} {paint(part)}" for part in more)]
+
+
+def _lay_out_line(line: str, ink: Ink, width: int) -> list[str]:
+    if line.startswith(":"):
+        return [f"{ink.faint(':')} {part}" if part else ink.faint(":") for part in wrap(line[2:], width - 2)]
+    option = _OPTION(line)
+    if option:
+        head = f"  {option['mark']}) "
+        first, *more = wrap(line[option.end() :], width - len(head))
+        margin = " " * (len(head) - 2)
+        return [ink.accent(head) + first, *(f"{margin}{ink.faint(':')} {part}" for part in more)]
+    if _QUESTION(line):
+        return _go_on(line, ink.strong, ink, width)
+    return [ink.faint(part) if part else "" for part in wrap(line, width)]
+
+
+def render_opening(prompt: Prompt) -> str:
+    """Return what stands above the questions of a round; they are asked one by one."""
+    block = render_question(prompt)
+    # Nothing that the asker wrote begins a line with Q: their lines have a mark, and the title is the first line.
+    return block.partition("\n\nQ1")[0] if len(prompt.fields) > 1 else block
+
+
+def render_question_of(field: Field, number: int, count: int) -> str:
+    """Return one question of a round as a text block."""
+    first, *more = (display(field.text) or f"Question {number}").split("\n")
+    lines = [f"Q{number} of {count}  {first}", *(f": {line}" for line in more)]
+    if field.multiple:
+        lines.append("(several, separated by commas)")
+    return "\n".join([*lines, "", render_field(field)])
+
+
+_THEN = {
+    Consequence.WAIT: "then it is overdue and waits on",
+    Consequence.DENY: "then it ends as a no",
+    Consequence.END_RUN: "then it ends, and the run with it",
+}
+
+
+def _then(ask: Ask) -> str:
+    if ask.consequence is Consequence.ESCALATE:
+        return f"then {render_name(ask.escalate_to or '')} is asked, too"
+    return _THEN[ask.consequence]
+
+
+def render_silence(ask: Ask, now: datetime) -> str:
+    """Return what happens if nobody answers."""
+    if ask.deadline is None:
+        return "If nobody answers, it waits."
+    if ask.is_overdue:
+        since = render_span(now - ask.deadline)
+        told = f"; {render_name(ask.escalate_to)} is asked, too" if ask.escalate_to else ""
+        return f"Overdue since {since}{told}; it goes on waiting."
+    left = render_span(ask.deadline - now)
+    return f"{left} left, {_then(ask)} ({render_instant(ask.deadline)})."
+
+
+def render_notes(ask: Ask, now: datetime) -> list[str]:
+    """Return what a list says of an ask beside its title: its time, who is on it, what went wrong."""
+    notes = []
+    if ask.deadline is not None:
+        left = f"{render_span(ask.deadline - now)} left, {_then(ask)}"
+        notes.append(f"overdue since {render_span(now - ask.deadline)}" if ask.is_overdue else left)
+    if ask.claim is not None:
+        notes.append(f"{render_name(ask.claim.by)} is on it since {render_span(now - ask.claim.at)}")
+    if ask.is_undelivered:
+        notes.append("could be shown nowhere")
+    return notes
+
+
+def render_card(ask: Ask, ink: Ink, width: int, now: datetime) -> list[str]:
+    """Return all of an ask, for somebody who wants to see it whole."""
+    lines = [render_header(ask, ink, width), "", *lay_out(render_question(ask.prompt), ink, width), ""]
+    opened = f"Asked {render_instant(ask.opened_at)}, {render_span(now - ask.opened_at)} ago"
+    if ask.key is not None:
+        opened += f', with the key "{display(ask.key, lines=False)}"'
+    if ask.run_id is not None:
+        opened += f", by run {display(ask.run_id, lines=False)}"
+    lines += [ink.faint(part) for part in wrap(f"{opened}.", width)]
+    if ask.is_open:
+        paint = ink.caution if ask.deadline is not None else ink.faint
+        lines += [paint(part) for part in wrap(render_silence(ask, now), width)]
+        for note in render_notes(ask, now)[1 if ask.deadline is not None else 0 :]:
+            lines += [ink.faint(part) for part in wrap(f"{note[0].upper()}{note[1:]}.", width)]
+        return lines
+    ending = f"Ended: {ask.state}. {render_ending(ask)}"
+    if ask.answer is not None:
+        ending += f" Given by {display(ask.answer.via, lines=False) or 'an unnamed surface'}, assurance {ask.answer.assurance}."
+    return [*lines, *(ink.good(part) if ask.answer else ink.caution(part) for part in wrap(ending, width))]

@@ -1,0 +1,142 @@
+"""One ask, two ways to end it: typed here, or answered anywhere else. The first wins and the other side is told."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+from msgspec.structs import replace
+
+from assent.client.client import Client
+from assent.protocol.answer import FieldValues
+from assent.protocol.ask import Ask
+from assent.protocol.block import render_field
+from assent.protocol.display import display
+from assent.protocol.ending import render_ending
+from assent.protocol.error import AssentError, ConflictError, StoreError, TooLargeError, UnrecognisedError
+from assent.protocol.prompt import Field, Prompt
+from assent.protocol.reply import parse_reply, recognise
+from assent.surfaces.card import render_question_of
+from assent.surfaces.terminal import TerminalSurface
+
+__all__ = ["Elsewhere", "answer_here"]
+
+_JOIN_SECONDS = 2.0
+
+
+class Elsewhere:
+    """Waits for an ask's end on a thread of its own and then calls `tell`.
+
+    The thread that a person can interrupt does nothing but wait: Ctrl-C never strikes in the middle of the store.
+    """
+
+    def __init__(self, client: Client, ask: Ask, seconds: float | None, tell: Callable[[], None]) -> None:
+        self._client, self._ask, self._seconds, self._tell = client, ask, seconds, tell
+        self._ended: Ask | None = None
+        self._error: AssentError | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True, name="assent-elsewhere")
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._ended = self._client.wait(self._ask.ask_id, self._seconds)
+        except AssentError as error:
+            self._error = error
+        self._tell()
+
+    def result(self) -> Ask:
+        """Return the ask as it ended; call it once `tell` was called.
+
+        Raises:
+            StillOpen: the seconds went by.
+        """
+        if self._error is not None:
+            raise self._error
+        return self._ended or self._client.show(self._ask.ask_id)
+
+    def stop(self) -> None:
+        """The ask has ended otherwise, which ends the wait, too."""
+        self._thread.join(_JOIN_SECONDS)
+
+
+class _Draft:
+    """What has been answered so far: a round is asked one by one and sent together."""
+
+    def __init__(self, prompt: Prompt) -> None:
+        self._prompt = prompt
+        self._values: FieldValues = {}
+
+    @property
+    def next(self) -> tuple[int, Field]:
+        """The first question without an answer, or else the last one, and its number."""
+        numbered = list(enumerate(self._prompt.fields, 1))
+        return next((pair for pair in numbered if pair[1].name not in self._values), numbered[-1])
+
+    def take(self, text: str) -> FieldValues | None:
+        """Take one line; return all values once every question has its own.
+
+        In a round, `q1: …` changes an earlier answer.
+        """
+        if len(self._prompt.fields) == 1:
+            return recognise(self._prompt, text)
+        named = parse_reply(self._prompt, text)
+        if named.values and not named.unrecognised:
+            self._values |= named.values
+        else:
+            field = self.next[1]
+            self._values[field.name] = recognise(replace(self._prompt, fields=(field,)), text)[field.name]
+        return self._values if len(self._values) == len(self._prompt.fields) else None
+
+
+def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: float | None = None) -> Ask:
+    """Show an open ask on the terminal and return it as it ended, whoever ended it.
+
+    Raises:
+        StillOpen: `seconds` went by.
+        EOFError: the terminal gives no reply any more; the ask stays open.
+    """
+    is_round = len(ask.prompt.fields) > 1
+    surface.present(ask)
+    elsewhere = Elsewhere(person, ask, seconds, surface.wake)
+    draft = _Draft(ask.prompt)
+    if is_round:
+        _show_next(surface, draft, ask)
+    while True:
+        reply = surface.read()
+        if reply is None:
+            ended = elsewhere.result()
+            if ended.answer is not None:
+                surface.say(surface.ink.good(f"Answered elsewhere: {render_ending(ended)}"))
+            return ended
+        try:
+            values = draft.take(reply)
+            if values is None:
+                _show_next(surface, draft, ask)
+                continue
+            ended = person.answer(ask.ask_id, values if is_round else reply)
+        except (UnrecognisedError, TooLargeError) as refusal:
+            surface.say(display(refusal.message, lines=False))
+            surface.show(render_field(draft.next[1]), has_title=False)
+        except StoreError as failure:
+            surface.say(
+                surface.ink.danger(display(failure.message, lines=False)), "Nothing was sent; try again."
+            )
+        except ConflictError as lost:
+            _settle(elsewhere, surface)
+            surface.say(surface.ink.caution(f"Somebody else was first: {display(lost.message, lines=False)}"))
+            return lost.ask or person.show(ask.ask_id)
+        else:
+            _settle(elsewhere, surface)
+            return ended
+
+
+def _settle(elsewhere: Elsewhere, surface: TerminalSurface) -> None:
+    """Let the late news of an end that is known already pass, so that it does not disturb the next ask."""
+    elsewhere.stop()
+    surface.rest()
+
+
+def _show_next(surface: TerminalSurface, draft: _Draft, ask: Ask) -> None:
+    number, field = draft.next
+    surface.say("")
+    surface.show(render_question_of(field, number, len(ask.prompt.fields)))

@@ -1,0 +1,188 @@
+"""The terminal as a surface: the question on standard error, the reply from the keyboard.
+
+Rule 1: only a whole line counts. Its end, an empty line, half a line at the end of input and Ctrl-C are no reply.
+Rule 2: the terminal keeps its own line editing, so there is no state to restore; a reply from elsewhere interrupts
+        the wait for a line through a pipe, and what was half typed is thrown away, not left for the shell.
+Rule 3: no byte of an asker reaches the terminal as it is: everything is made by `card` and `protocol.block`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import termios
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from datetime import datetime
+from typing import Self, TextIO
+
+from assent.protocol.ask import Ask, Kind
+from assent.protocol.display import display
+from assent.surfaces.card import lay_out, render_header, render_opening, render_silence, short_id
+from assent.surfaces.ink import Ink, ink_for
+from assent.surfaces.wake import Wake
+from assent.surfaces.width import wrap
+
+__all__ = ["LONGEST_LINE", "TerminalSurface", "is_background", "width_of"]
+
+LONGEST_LINE = 4_095 if sys.platform == "linux" else 1_023
+"""A terminal in line mode silently drops what is typed beyond so many bytes."""
+_WIDEST, _NARROWEST = 100, 30
+_LOOK_SECONDS = 1.0
+"""In the background: how often to look whether a person brought us back."""
+
+
+def is_background(descriptor: int) -> bool:
+    """Whether another job has this terminal: reading from it would stop us."""
+    try:
+        return os.tcgetpgrp(descriptor) != os.getpgrp()
+    except OSError:
+        return False  # not our controlling terminal, so nobody stops us
+
+
+def width_of(stream: TextIO) -> int:
+    """Return how many columns to fill on `stream`; long lines are hard to read."""
+    try:
+        found = os.get_terminal_size(stream.fileno()).columns
+    except (OSError, ValueError):
+        found = 0
+    return max(_NARROWEST, min(found or 80, _WIDEST))
+
+
+class TerminalSurface:
+    """This process's own terminal. `read` belongs to one thread; `wake` may be called from any."""
+
+    def __init__(
+        self,
+        now: Callable[[], datetime],
+        environ: Mapping[str, str],
+        *,
+        command: str = "assent",
+        keyboard: int = 0,
+        screen: TextIO | None = None,
+    ) -> None:
+        self._now = now
+        self._command = command
+        self._keyboard = keyboard
+        self._screens = [screen or sys.stderr]
+        if not self._screens[0].isatty():
+            self._show_to_the_reader()
+        self.ink: Ink = ink_for(self._screens[-1], environ)
+        self._wake = Wake()
+        self._typed = b""
+
+    def _show_to_the_reader(self) -> None:
+        # Standard error goes to a file: whoever sits here must still see what they would be answering.
+        with suppress(OSError):
+            descriptor = os.open(os.ttyname(self._keyboard), os.O_WRONLY | os.O_NOCTTY | os.O_CLOEXEC)
+            self._screens.append(os.fdopen(descriptor, "w", encoding="utf-8", errors="backslashreplace"))
+
+    @property
+    def width(self) -> int:
+        """The columns to fill now; the window may have changed."""
+        return width_of(self._screens[-1])
+
+    def present(self, ask: Ask) -> None:
+        """Show an ask and what silence means for it."""
+        if ask.kind is Kind.APPROVAL:
+            self.forget()  # nobody approves what was not yet on the screen
+        ink, width = self.ink, self.width
+        paint = ink.faint if ask.deadline is None else ink.caution
+        elsewhere = f"Or from elsewhere: {self._command} answer {short_id(ask.ask_id)} …"
+        self.say(
+            "",
+            render_header(ask, ink, width),
+            *lay_out(render_opening(ask.prompt), ink, width),
+            *map(paint, wrap(render_silence(ask, self._now()), width)),
+            *map(ink.faint, wrap(elsewhere, width)),
+        )
+
+    def show(self, block: str, *, has_title: bool = True) -> None:
+        """Show one of the protocol's text blocks."""
+        self.say(*lay_out(block, self.ink, self.width, has_title=has_title))
+
+    def say(self, *lines: str) -> None:
+        """Write lines of ours."""
+        self._write("".join(f"{line}\n" for line in lines))
+
+    def read(self, prompt: str = "> ") -> str | None:
+        """Return the next line that is typed; None when `wake` was called first.
+
+        Raises:
+            EOFError: the terminal was closed, or Ctrl-D: there will be no reply.
+        """
+        self._write(self.ink.accent(prompt))
+        while True:
+            line, newline, rest = self._typed.partition(b"\n")
+            if newline:
+                self._typed = rest
+                text = self._decode(line)
+                if text is not None:
+                    return text
+                self._write(self.ink.accent(prompt))
+            elif not self._listen():
+                self.forget()
+                self._write("\n")
+                return None
+
+    def wake(self) -> None:
+        """Make `read` return without a reply."""
+        self._wake.call()
+
+    def forget(self) -> None:
+        """Throw away what was typed and not yet read, and calls of `wake`."""
+        self._typed = b""
+        with suppress(termios.error):
+            termios.tcflush(self._keyboard, termios.TCIFLUSH)
+        self.rest()
+
+    def rest(self) -> None:
+        """Forget calls of `wake`."""
+        self._wake.rest()
+
+    def close(self) -> None:
+        """Let the terminal go."""
+        for screen in self._screens[1:]:
+            with suppress(OSError):
+                screen.close()
+        self._wake.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _listen(self) -> bool:
+        """Wait for more typed bytes and keep them; False when woken."""
+        away = is_background(self._keyboard)
+        ready = self._wake.wait([] if away else [self._keyboard], _LOOK_SECONDS if away else None)
+        if ready is None:
+            return False
+        if self._keyboard not in ready or is_background(self._keyboard):
+            return True
+        try:
+            typed = os.read(self._keyboard, 65_536)
+        except OSError:
+            typed = b""  # hung up
+        if not typed:
+            raise EOFError
+        self._typed += typed
+        return True
+
+    def _decode(self, line: bytes) -> str | None:
+        if len(line) >= LONGEST_LINE:
+            self.say(f"A terminal cuts lines off at {LONGEST_LINE:,} bytes, so nothing was sent.")
+            return None
+        try:
+            return line.removesuffix(b"\r").decode()
+        except UnicodeDecodeError:
+            shown = display(line.decode(errors="backslashreplace"), lines=False)
+            self.say(f'"{shown}" is not UTF-8 text, so nothing was sent.')
+            return None
+
+    def _write(self, text: str) -> None:
+        for screen in self._screens:
+            with suppress(OSError, ValueError):  # a screen that is gone hides nothing that is stored
+                screen.write(text)
+                screen.flush()

@@ -1,0 +1,68 @@
+"""Text laid out in columns of a terminal. It takes text that `display` has made safe, and adds nothing to it."""
+
+from __future__ import annotations
+
+import unicodedata
+
+__all__ = ["columns", "cut", "pad", "wrap"]
+
+_TAB = "    "
+
+
+def _cells(character: str) -> int:
+    if character.isascii():
+        return 1
+    if unicodedata.east_asian_width(character) in "WF":
+        return 2
+    return 0 if unicodedata.category(character) in ("Mn", "Me") else 1
+
+
+def columns(text: str) -> int:
+    """Return how many columns `text` takes."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _split(text: str, width: int) -> tuple[str, str]:
+    """Return the beginning of `text` that fits into `width` columns, at least a character, and the rest."""
+    taken = 0
+    for index, character in enumerate(text):
+        taken += _cells(character)
+        if taken > width and index:
+            return text[:index], text[index:]
+    return text, ""
+
+
+def cut(text: str, width: int) -> str:
+    """Return `text` on one line of at most `width` columns, with a sign where something is left out."""
+    return text if columns(text) <= width else _split(text, width - 1)[0] + "…"
+
+
+def pad(text: str, width: int) -> str:
+    """Return `text` in exactly `width` columns."""
+    shown = cut(text, width)
+    return shown + " " * (width - columns(shown))
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Return `text` in lines of at most `width` columns; its own line ends and indents stay."""
+    lines: list[str] = []
+    for line in text.replace("\t", _TAB).split("\n"):
+        lines.extend(_wrap_line(line.rstrip(), width))
+    return lines
+
+
+def _wrap_line(line: str, width: int) -> list[str]:
+    if columns(line) <= width:
+        return [line]
+    words = line.lstrip(" ")
+    indent = " " * min(len(line) - len(words), width // 2)
+    room = width - len(indent)
+    lines: list[str] = []
+    while columns(words) > room:
+        head, rest = _split(words, room)
+        at = len(head) if rest.startswith(" ") else head.rfind(" ")
+        if at > 0:
+            head, rest = words[:at], words[at:]
+        lines.append(indent + head.rstrip(" "))
+        words = rest.lstrip(" ")
+    return [*lines, indent + words] if words else lines

@@ -1,0 +1,104 @@
+"""`assent doctor`: it works where nothing else does, and changes nothing."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Result, Shell
+
+__all__: list[str] = []
+
+Call = Callable[..., Result]
+
+
+def checks(found: Result) -> dict[str, dict[str, object]]:
+    """Return the findings by name."""
+    return {check["name"]: check for check in found.json["checks"]}
+
+
+def test_doctor_without_a_store_is_well_and_makes_none(call: Call, shell: Shell) -> None:
+    """A missing store is the normal start."""
+    found = call("doctor", "--json")
+    assert (found.status, found.json["ok"]) == (0, True)
+    told = checks(found)
+    assert {
+        "assent",
+        "python",
+        "sqlite",
+        "store",
+        "project",
+        "file",
+        "doorbell",
+        "who",
+        "agent marks",
+    } <= told.keys()
+    assert told["file"]["value"] == "not there yet; the first ask makes it"
+    assert told["who"]["value"] == "human:ana answers, agent:ana asks"
+    assert list(shell.folder.iterdir()) == []
+
+
+def test_doctor_tells_what_a_store_holds(call: Call) -> None:
+    """Counts, and the words that people read."""
+    call("ask", "Which?", "--no-wait")
+    assert checks(call("doctor", "--json"))["contents"]["value"] == (
+        "WAL, full sync; 1 projects, 1 events, 1 asks wait"
+    )
+    shown = call("doctor")
+    assert (shown.status, shown.out.splitlines()[-1]) == (0, "All is well.")
+
+
+def test_doctor_on_a_damaged_store_ends_with_1_and_a_remedy(call: Call, shell: Shell) -> None:
+    """The file is left as it is."""
+    shell.store.parent.mkdir(mode=0o700)
+    shell.store.write_bytes(b"no database " * 500)
+    shell.store.chmod(0o600)
+    found = call("doctor", "--json")
+    assert found.status == 1
+    damaged = checks(found)["contents"]
+    assert damaged["ok"] is False
+    assert "is damaged or is not an Assent store" in str(damaged["value"])
+    assert damaged["remedy"]
+    assert shell.store.read_bytes() == b"no database " * 500
+    assert "!!  contents" in call("doctor").out
+
+
+def test_doctor_on_a_folder_in_the_stores_place_ends_with_1(call: Call, shell: Shell) -> None:
+    """Not a file at all."""
+    shell.store.mkdir(parents=True)
+    assert checks(call("doctor", "--json"))["contents"]["ok"] is False
+
+
+def test_doctor_sees_a_store_that_others_can_read(call: Call, shell: Shell) -> None:
+    """With the line that mends it."""
+    call("ask", "Which?", "--no-wait")
+    shell.store.chmod(0o644)
+    found = checks(call("doctor", "--json"))["file"]
+    assert (found["ok"], "mode 0644" in str(found["value"])) == (False, True)
+    assert str(found["remedy"]).startswith("Others can read it: chmod 600 ")
+
+
+def test_doctor_on_an_address_of_no_known_form_ends_with_1(call: Call) -> None:
+    """It goes on with the rest."""
+    found = call("doctor", "--json", "--store", "carrier-pigeon://x")
+    assert found.status == 1
+    assert checks(found)["store"]["ok"] is False
+    assert "extras" in checks(found)
+
+
+def test_doctor_names_agent_marks(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No fault, but it explains why answer is refused here."""
+    monkeypatch.setenv("CLAUDECODE", "1")
+    found = call("doctor", "--json")
+    assert found.status == 0
+    assert "CLAUDECODE is set" in str(checks(found)["agent marks"]["value"])
+
+
+def test_doctor_tells_when_no_bell_can_be_rung(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Answers still arrive, by looking."""
+    tmp_path.joinpath("file").write_text("")
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "file"))
+    found = call("doctor", "--json")
+    assert (found.status, checks(found)["doorbell"]["ok"]) == (1, False)

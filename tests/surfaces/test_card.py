@@ -1,0 +1,146 @@
+"""An ask as a terminal shows it."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from assent.protocol.ask import Ask, AskId, Claim, Consequence, Kind, State
+from assent.protocol.block import render_question
+from assent.protocol.display import is_blank, is_hidden
+from assent.protocol.prompt import Field, Option, Prompt, question
+from assent.surfaces.card import (
+    lay_out,
+    render_card,
+    render_kind,
+    render_notes,
+    render_opening,
+    render_question_of,
+    render_silence,
+)
+from assent.surfaces.ink import Ink
+from assent.surfaces.width import columns
+
+__all__: list[str] = []
+
+NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
+PLAIN, COLOURED = Ink(is_plain=True), Ink(is_plain=False)
+ASK = Ask(
+    AskId("ask_01m7gq29dmj8vpejf4"),
+    "shop",
+    Kind.QUESTION,
+    State.OPEN,
+    None,
+    question("Which?", ["Red", "Blue"]),
+    "sha256:0",
+    "agent:coder",
+    None,
+    NOW - timedelta(minutes=4),
+)
+ROUND = Prompt("Title", "Body", (Field("q1", "One?", free=True), Field("q2", "Two?", (Option("a", "Red"),))))
+
+
+def timed(consequence: Consequence, **changes: object) -> Ask:
+    """Return an ask with eleven minutes left."""
+    return replace(ASK, deadline=NOW + timedelta(minutes=11), consequence=consequence, **changes)
+
+
+@pytest.mark.parametrize(
+    ("ask", "sentence"),
+    [
+        (ASK, "If nobody answers, it waits."),
+        (timed(Consequence.WAIT), "11 min left, then it is overdue and waits on (2026-03-01 12:11:00 UTC)."),
+        (timed(Consequence.DENY), "11 min left, then it ends as a no (2026-03-01 12:11:00 UTC)."),
+        (
+            timed(Consequence.END_RUN),
+            "11 min left, then it ends, and the run with it (2026-03-01 12:11:00 UTC).",
+        ),
+        (
+            timed(Consequence.ESCALATE, escalate_to="human:sam"),
+            "11 min left, then sam is asked, too (2026-03-01 12:11:00 UTC).",
+        ),
+        (
+            replace(ASK, deadline=NOW - timedelta(hours=2), is_overdue=True),
+            "Overdue since 2 h; it goes on waiting.",
+        ),
+    ],
+)
+def test_silence_is_told_in_one_sentence(ask: Ask, sentence: str) -> None:
+    """A deadline and its consequence are declared, and none of them answers."""
+    assert render_silence(ask, NOW) == sentence
+
+
+def test_notes_name_time_claim_and_failed_delivery() -> None:
+    """What a list says beside the title."""
+    noted = timed(Consequence.DENY, claim=Claim("human:sam", NOW - timedelta(minutes=2)), is_undelivered=True)
+    assert render_notes(noted, NOW) == [
+        "11 min left, then it ends as a no",
+        "sam is on it since 2 min",
+        "could be shown nowhere",
+    ]
+    assert render_notes(ASK, NOW) == []
+
+
+def test_kind_has_its_sign() -> None:
+    """As on every other screen."""
+    assert render_kind(ASK) == "? question"
+    assert render_kind(replace(ASK, prompt=ROUND)) == "= 2 questions"
+    assert {render_kind(replace(ASK, kind=kind))[0] for kind in Kind} == set("?#Y!*~")
+
+
+def test_opening_of_a_round_leaves_the_questions_to_come() -> None:
+    """They are asked one by one; a single question is there whole."""
+    assert render_opening(ROUND) == "Title\n: Body"
+    single = question("Which?", ["Red"])
+    assert render_opening(single) == render_question(single)
+
+
+def test_opening_is_not_fooled_by_a_question_in_the_askers_words() -> None:
+    """The asker's lines have a mark, so they never begin a question."""
+    tricky = replace(ROUND, title="Title\n\nQ1 x", body="\n\nQ1 Is it?\n\nQ1")
+    assert render_opening(tricky).count("Q1") == 3
+
+
+def test_question_of_a_round_shows_its_number_and_options() -> None:
+    """And that several may be chosen."""
+    field = Field("q2", "Two?\nmore", (Option("a", "Red"),), multiple=True)
+    assert render_question_of(field, 2, 3) == (
+        "Q2 of 3  Two?\n: more\n(several, separated by commas)\n\nA) Red"
+    )
+
+
+@given(
+    st.builds(
+        lambda title, body, text, label: Prompt(
+            title, body, (Field("q1", text, (Option("k", label),), free=True), Field("q2", text))
+        ),
+        st.text().filter(lambda title: not is_blank(title)),
+        st.text(),
+        st.text(),
+        st.text(min_size=1),
+    ),
+    st.integers(30, 100),
+)
+def test_card_fits_and_is_inert_whatever_the_asker_wrote(prompt: Prompt, width: int) -> None:
+    """No line is too wide, no character but the printable ones; colour changes nothing else."""
+    lines = render_card(replace(ASK, prompt=prompt, key=prompt.title), PLAIN, width, NOW)
+    assert all(columns(line) <= width for line in lines)
+    assert not any(is_hidden(character) for line in lines for character in line)
+    coloured = render_card(replace(ASK, prompt=prompt, key=prompt.title), COLOURED, width, NOW)
+    stripped = [line.replace("\x1b[0m", "") for line in coloured]
+    for code in ("1", "2", "31", "32", "33", "36"):
+        stripped = [line.replace(f"\x1b[{code}m", "") for line in stripped]
+    assert stripped == lines
+
+
+def test_long_line_of_the_asker_is_marked_where_it_goes_on() -> None:
+    """Wrapped text must not begin a line of its own."""
+    block = render_question(question("word " * 20, ["label " * 10], body="body " * 12))
+    lines = lay_out(block, PLAIN, 40)
+    assert lines[0].startswith("word ")
+    assert all(line.startswith(": word") for line in lines[1:3])
+    options = [line for line in lines if "label label" in line]
+    assert options[0].startswith("  A) label")
+    assert all(line.startswith("   : label") for line in options[1:])

@@ -1,0 +1,127 @@
+"""One ask, two ways to end it: the first wins and the loser is told."""
+
+import io
+import os
+import pty
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from assent import Ask, Client, StillOpen, connect
+from assent.protocol.error import StoreFullError
+from assent.surfaces.race import answer_here
+from assent.surfaces.terminal import TerminalSurface
+
+__all__: list[str] = []
+
+
+class Table:
+    """An open ask, the person at the keyboard, and somebody elsewhere."""
+
+    def __init__(self, folder: Path) -> None:
+        self.keys, self.keyboard = pty.openpty()
+        self.screen = io.StringIO()
+        now = datetime(2026, 3, 1, tzinfo=UTC)
+        self.surface = TerminalSurface(lambda: now, {}, keyboard=self.keyboard, screen=self.screen)
+        path = folder / "x.db"
+        self.agent = connect(path, project="p")
+        self.here = connect(path, project="p", principal="human:ana")
+        self.elsewhere = connect(path, project="p", principal="human:sam")
+
+    def open(self) -> Ask:
+        """Ask something."""
+        return self.agent.open("Which?", ["Red", "Blue"]).ask
+
+    def close(self) -> None:
+        """Let everything go."""
+        self.surface.close()
+        for client in (self.agent, self.here, self.elsewhere):
+            client.close()
+        os.close(self.keys)
+        os.close(self.keyboard)
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Iterator[Table]:
+    """Give a table on a store of its own."""
+    table = Table(tmp_path)
+    yield table
+    table.close()
+
+
+def test_typed_reply_wins_when_it_is_first(table: Table) -> None:
+    """Two asks in a row: the first one's end does not disturb the second."""
+    for key, value in ((b"2\n", "Blue"), (b"red\n", "Red")):
+        ask = table.open()
+        os.write(table.keys, key)
+        ended = answer_here(table.surface, table.here, ask)
+        assert ended.answer is not None
+        assert (ended.answer.by, ended.answer.values) == ("human:ana", {"q1": (value,)})
+
+
+def test_answer_from_elsewhere_wins_when_it_is_first(table: Table) -> None:
+    """The prompt ends by itself and says who."""
+    ask = table.open()
+    threading.Timer(0.05, table.elsewhere.answer, (ask.ask_id, "Blue")).start()
+    ended = answer_here(table.surface, table.here, ask)
+    assert ended.answer is not None
+    assert ended.answer.by == "human:sam"
+    assert "Answered elsewhere: sam answered at" in table.screen.getvalue()
+
+
+def test_typed_reply_that_loses_is_told_who_won(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The news is still on its way when the line is sent: the store decides, and the loser hears who, when, what."""
+    ask = table.open()
+    ends = threading.Event()
+
+    def late(*_: object) -> Ask:
+        ends.wait(20)
+        return table.here.show(ask.ask_id)
+
+    monkeypatch.setattr(Client, "wait", late)
+    table.elsewhere.answer(ask.ask_id, "Blue")
+    os.write(table.keys, b"1\n")
+    threading.Timer(0.2, ends.set).start()
+    ended = answer_here(table.surface, table.here, ask)
+    assert ended.answer is not None
+    assert (ended.answer.by, ended.answer.values) == ("human:sam", {"q1": ("Blue",)})
+    assert "Somebody else was first: sam answered at" in table.screen.getvalue()
+    assert '"Blue".' in table.screen.getvalue()
+
+
+def test_wait_that_lapses_leaves_the_ask_open(table: Table) -> None:
+    """With its own error, and the ask in it."""
+    ask = table.open()
+    with pytest.raises(StillOpen) as lapsed:
+        answer_here(table.surface, table.here, ask, 0.05)
+    assert lapsed.value.ask is not None
+    assert lapsed.value.ask.is_open
+
+
+def test_end_of_input_leaves_the_ask_open(table: Table) -> None:
+    """No reply is no answer."""
+    ask = table.open()
+    os.write(table.keys, b"\x04")
+    with pytest.raises(EOFError):
+        answer_here(table.surface, table.here, ask)
+    assert table.agent.show(ask.ask_id).is_open
+
+
+def test_store_that_fails_keeps_the_prompt(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A full disk is said in a sentence; once there is room, the same prompt works."""
+    ask = table.open()
+    real, failures = Client.answer, iter([StoreFullError()])
+
+    def full_once(client: Client, ask_id: str, reply: str) -> Ask:
+        for failure in failures:
+            raise failure
+        return real(client, ask_id, reply)
+
+    monkeypatch.setattr(Client, "answer", full_once)
+    os.write(table.keys, b"1\n1\n")
+    assert answer_here(table.surface, table.here, ask).answer is not None
+    assert "The disk is full" in table.screen.getvalue()
+    assert "Nothing was sent; try again." in table.screen.getvalue()

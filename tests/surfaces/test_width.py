@@ -1,0 +1,46 @@
+"""Text in columns: nothing is lost, nothing is wider than the terminal."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from assent.protocol.display import display
+from assent.surfaces.width import columns, cut, pad, wrap
+
+__all__: list[str] = []
+
+TEXTS = st.text().map(display)
+
+
+@pytest.mark.parametrize(("text", "width"), [("abc", 3), ("日本", 4), ("e\u0301", 1), ("", 0), ("a日", 3)])
+def test_columns_counts_what_a_terminal_draws(text: str, width: int) -> None:
+    """Wide characters take two, stacked marks none."""
+    assert columns(text) == width
+
+
+@given(TEXTS, st.integers(4, 60))
+def test_wrap_keeps_every_word_and_the_width(text: str, width: int) -> None:
+    """Whatever the text, no line is wider than asked, and only blanks go."""
+    lines = wrap(text, width)
+    assert all(columns(line) <= width for line in lines)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+
+
+@given(TEXTS, st.integers(2, 60))
+def test_cut_and_pad_fit(text: str, width: int) -> None:
+    """A sign stands where something is left out."""
+    line = text.replace("\n", " ").replace("\t", " ")
+    assert columns(cut(line, width)) <= width
+    assert columns(pad(line, width)) == width
+    assert cut(line, width) == line or cut(line, width).endswith("…")
+
+
+def test_wrap_keeps_line_ends_and_indents() -> None:
+    """Code stays readable."""
+    assert wrap("if x:\n    return the value of x\n\nend", 16) == [
+        "if x:",
+        "    return the",
+        "    value of x",
+        "",
+        "end",
+    ]
