@@ -1,0 +1,23 @@
+"""One module a measurement; each gives its figures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from bench.figure import Figure
+from bench.measure import contention, idle, late, newest, rate, restart, start_up, wake
+from bench.session import Session
+
+__all__ = ["MEASUREMENTS"]
+
+MEASUREMENTS: dict[str, tuple[str, Callable[[Session], Iterator[Figure]]]] = {
+    "wake": ("Wake: from the answer's submission to the asker's return, two processes", wake.measure),
+    "late": ("No wake is late", late.measure),
+    "rate": ("Rate: durable asks and answers a second, each flushed before it is acknowledged", rate.measure),
+    "contention": ("Many processes write one file: the longest that any command took", contention.measure),
+    "idle": ("Idle: processor time and memory while people think", idle.measure),
+    "newest": ("Inbox: the newest 50 pending asks of a large store", newest.measure),
+    "restart": ("Restart: from kill -9 to an answered ask, process start included", restart.measure),
+    "start": ("Start: what a program pays before it does anything", start_up.measure),
+}
+"""Name to title and measurement, in the order of the report."""

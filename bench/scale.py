@@ -1,0 +1,65 @@
+"""How much is measured: the full scale, and a small one that only shows that everything works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FULL", "QUICK", "Scale"]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The counts of one run; those with "a repetition" are taken once for ours and once for each floor."""
+
+    repetitions: int
+    wakes: int
+    """Wakes a repetition."""
+    waiting: int
+    """How many asks wait in "many waiting"."""
+    lone: int
+    """Commands of a lone caller a repetition."""
+    crowd: int
+    """Commands of all the concurrent callers together a repetition."""
+    callers: int
+    """How many call concurrently."""
+    writers: int
+    """Processes that write one file."""
+    writing_seconds: float
+    """How long they write, a repetition."""
+    idle_seconds: float
+    pending: int
+    """Asks that wait in the idle and the restart measurements."""
+    stored: tuple[int, int]
+    """Sizes of the small and the large store; one ask in ten is pending."""
+    late: int
+    """Wakes of which none may be late."""
+
+
+FULL = Scale(
+    repetitions=15,
+    wakes=120,
+    waiting=100,
+    lone=300,
+    crowd=2_000,
+    callers=100,
+    writers=8,
+    writing_seconds=1.0,
+    idle_seconds=20.0,
+    pending=10_000,
+    stored=(100_000, 1_000_000),
+    late=1_000,
+)
+QUICK = Scale(
+    repetitions=2,
+    wakes=20,
+    waiting=20,
+    lone=40,
+    crowd=200,
+    callers=20,
+    writers=4,
+    writing_seconds=0.3,
+    idle_seconds=2.0,
+    pending=500,
+    stored=(10_000, 100_000),
+    late=40,
+)

@@ -1,0 +1,38 @@
+"""The example on the page about durable flows runs as it stands there."""
+
+import re
+import threading
+from pathlib import Path
+
+import pytest
+
+from assent.client.client import Client
+from assent.hub.compose import hub_on_file
+from assent.protocol.principal import Principal, Role
+
+__all__: list[str] = []
+
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "durable-flows.md"
+SOON = 30.0
+
+
+def test_example_of_durable_flows_asks_and_writes_the_choice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Answered from another client, and run a second time it only returns."""
+    (example,) = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / ".assent").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with Client(
+        hub_on_file(tmp_path / ".assent" / "assent.db"), tmp_path.name, Principal(Role.HUMAN, "ana")
+    ) as ana:
+        running = threading.Thread(target=exec, args=(example, {}))
+        with ana.hub.follow(ana.project, 0) as feed:
+            running.start()
+            while ana.count() == 0:
+                assert feed.wait(SOON)
+        ana.answer(ana.inbox()[0].ask_id, "SQLite")
+        running.join(SOON)
+        exec(example, {})
+    assert capsys.readouterr().out == "SQLite\nSQLite\n"
+    assert (tmp_path / "plan.md").read_text() == "Database: SQLite\n"

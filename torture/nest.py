@@ -1,0 +1,196 @@
+"""A trial's own small world: a folder, a store, an environment without an agent's marks, and its workers."""
+
+from __future__ import annotations
+
+import os
+import queue
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import msgspec
+
+from assent.client.identity import AGENT_MARKS
+from torture.nursery import HEAD
+from torture.twins import TWIN
+
+__all__ = ["ROOT", "Nest", "Worker", "WorkerLostError", "clean_environ"]
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 60.0
+"""Seconds after which a worker that says nothing is given up."""
+
+
+class WorkerLostError(Exception):
+    """A worker died, hung or failed where the trial did not want it to."""
+
+
+def clean_environ(folder: Path) -> dict[str, str]:
+    """Return the environment of a person whose home is `folder`: no agent's marks, none of our settings."""
+    environ = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in AGENT_MARKS and not name.startswith(("ASSENT_", "XDG_"))
+    }
+    places = {"HOME": folder, "XDG_STATE_HOME": folder / "state", "XDG_RUNTIME_DIR": folder / "run"}
+    return environ | {name: str(place) for name, place in places.items()}
+
+
+class Worker:
+    """A running worker, seen from the trial."""
+
+    def __init__(
+        self, pid: int, role: str, connection: socket.socket, listen: Callable[[dict[str, Any]], None] | None
+    ) -> None:
+        self.pid = pid
+        self.role = role
+        self.error = ""
+        self._socket = connection
+        self._heard: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
+        self._listen = listen or self._heard.put
+        self._gone = threading.Event()
+        self._thread = threading.Thread(target=self._read, daemon=True, name=f"hear-{role}")
+        self._thread.start()
+
+    @property
+    def is_gone(self) -> bool:
+        """Whether it lives no more, and all that it said is here."""
+        return self._gone.is_set()
+
+    def say(self, **message: Any) -> None:
+        """Tell the worker something; a dead one does not hear it."""
+        try:
+            self._socket.sendall(msgspec.json.encode(message) + b"\n")
+        except OSError:
+            self._gone.wait(PATIENCE)
+
+    def hear(self, seconds: float = PATIENCE) -> dict[str, Any]:
+        """Return what the worker says next.
+
+        Raises:
+            WorkerLostError: it died, failed, or said nothing for `seconds`.
+        """
+        try:
+            heard = self._heard.get(timeout=seconds)
+        except queue.Empty:
+            raise WorkerLostError(f"{self.role} said nothing for {seconds} s.") from None
+        if heard is None:
+            raise WorkerLostError(f"{self.role} is gone. {self.error}")
+        return heard
+
+    def kill(self) -> None:
+        """Send SIGKILL, and return when it is dead and its last word is here."""
+        if not self.is_gone:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, signal.SIGKILL)
+        self.join()
+
+    def join(self, seconds: float = PATIENCE) -> None:
+        """Wait for its end."""
+        if not self._gone.wait(seconds):
+            raise WorkerLostError(f"{self.role} did not end within {seconds} s.")
+        self._thread.join()
+        self._socket.close()
+
+    def _read(self) -> None:
+        left = b""
+        while True:
+            try:
+                piece = self._socket.recv(1 << 16)
+            except OSError:
+                piece = b""
+            if not piece:
+                break
+            # A line that death cut short was not said.
+            *lines, left = (left + piece).split(b"\n")
+            for line in lines:
+                message: dict[str, Any] = msgspec.json.decode(line)
+                if "error" in message and len(message) == 1:
+                    self.error = message["error"]
+                else:
+                    self._listen(message)
+        self._gone.set()
+        self._heard.put(None)
+
+
+class Nest:
+    """A folder that is gone afterwards, with everything that ran in it."""
+
+    def __init__(self, twin: str = "", *, in_memory: bool = False) -> None:
+        # Where only death and not the disk's speed matters, a file system in memory does the same in less time.
+        memory = Path("/dev/shm")
+        is_there = in_memory and memory.is_dir() and os.access(memory, os.W_OK)
+        self.folder = Path(tempfile.mkdtemp(prefix="at-", dir=memory if is_there else None))
+        self.store = self.folder / "store" / "x.db"
+        self.store.parent.mkdir()
+        (self.folder / "run").mkdir(mode=0o700)
+        self.environ = clean_environ(self.folder) | {TWIN: twin}
+        self._workers: list[Worker] = []
+        self._orders, theirs = socket.socketpair()
+        self._words = (self.folder / "stderr").open("wb")
+        self._nursery = subprocess.Popen(
+            [sys.executable, "-m", "torture.nursery", str(theirs.fileno())],
+            cwd=ROOT,
+            env=self.environ,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=self._words,
+            stderr=self._words,
+        )
+        theirs.close()
+
+    def start(
+        self,
+        role: str,
+        *,
+        listen: Callable[[dict[str, Any]], None] | None = None,
+        twin: str | None = None,
+        environ: dict[str, str] | None = None,
+        **setting: Any,
+    ) -> Worker:
+        """Start a worker for `module:function`; what it says goes to `listen`, or waits for `hear`."""
+        ours, theirs = socket.socketpair()
+        told = self.environ | (environ or {})
+        if twin is not None:
+            told[TWIN] = twin
+        order = msgspec.json.encode({"role": role, "environ": told, "setting": setting})
+        socket.send_fds(self._orders, [b"%0*d" % (HEAD, len(order))], [theirs.fileno()])
+        self._orders.sendall(order)
+        theirs.close()
+        answer = self._orders.recv(100)
+        if not answer:
+            raise WorkerLostError(f"No worker can be started. {self.words()}")
+        worker = Worker(int(answer), role, ours, listen)
+        self._workers = [known for known in self._workers if not known.is_gone]
+        self._workers.append(worker)
+        return worker
+
+    def words(self) -> str:
+        """Return the end of what all workers wrote to standard error."""
+        return (self.folder / "stderr").read_text(errors="replace")[-4_000:]
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        for worker in self._workers:
+            worker.kill()
+        self._orders.close()
+        try:
+            self._nursery.wait(10)
+        except subprocess.TimeoutExpired:
+            self._nursery.kill()
+            self._nursery.wait(10)
+        self._words.close()
+        shutil.rmtree(self.folder, ignore_errors=True)

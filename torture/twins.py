@@ -1,0 +1,198 @@
+"""The planted faults: each takes one guard out of the package, in a worker that is told so by its environment.
+
+The package knows nothing of this file. A fault is planted where the guard stands, as small as it can be, so that
+what turns red is the trial's own eye and not an accident.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from typing import Any
+
+import apsw
+from msgspec.structs import replace
+
+from assent.engine import ask as ask_machine
+from assent.hub import audit, waiters
+from assent.hub import hub as hub_module
+from assent.hub.desk import Desk
+from assent.hub.future import settle
+from assent.hub.hub import Hub, Work
+from assent.hub.waiters import Waiters
+from assent.protocol.ask import Ask, AskId
+from assent.protocol.ending import render_ending
+from assent.protocol.error import AssentError, ConflictError, StoreError
+from assent.storage.sqlite import store as store_module
+from assent.storage.sqlite.bell import SocketBell
+from assent.storage.sqlite.store import SqliteStore
+from assent.storage.sqlite.transaction import SqliteTransaction
+from assent.storage.writer import Writer
+
+__all__ = ["TWIN", "plant"]
+
+TWIN = "TORTURE_TWIN"
+"""The variable that names the guard to take away; no program but ours looks at it."""
+
+
+def plant(name: str) -> None:
+    """Take the named guard out of this process; nothing for an empty name."""
+    if name:
+        _PLANTS[name]()
+
+
+def _acknowledge_before_commit() -> None:
+    replies, submit = Hub._replies, Writer.submit
+
+    def early(hub: Hub, desk: Desk, group: list[Work]) -> Any:
+        settle([(work.future, ask, error) for work, ask, error in replies(hub, desk, group)])
+        time.sleep(0.005)  # the commit is on its way, says the slow disk
+        return []
+
+    def queued(writer: Writer[Any], work: Any, *, may_lead: bool) -> None:  # noqa: ARG001 - whoever leads sees the commit
+        submit(writer, work, may_lead=False)
+
+    Hub._replies = early  # type: ignore[method-assign]
+    Writer.submit = queued  # type: ignore[method-assign]
+
+
+def _forget_command_ids() -> None:
+    def too_late(ask: Ask, stamp: object, is_same: bool) -> tuple[()]:  # noqa: ARG001 - as the guard's own
+        raise ConflictError(render_ending(ask), ask=ask)
+
+    def late(settled: Any) -> None:
+        time.sleep(0.005)  # committed and not yet told: the moment in which a retry is born
+        settle(settled)
+
+    ask_machine._already = too_late
+    hub_module.settle = late
+
+
+def _look_then_write() -> None:
+    handle = Hub.handle
+    seen: dict[str, Ask | None] = {}
+
+    def looked(hub: Hub, request: Any, **told: Any) -> Any:
+        ask_id = getattr(request, "ask_id", "")
+        with hub.store.reading() as reader:
+            seen[ask_id] = reader.ask(ask_id)
+        return handle(hub, request, **told)
+
+    def remembered(transaction: SqliteTransaction, project: str, ask_id: AskId) -> Ask | None:  # noqa: ARG001 - the port's
+        transaction._asks[ask_id] = seen[ask_id]
+        return seen[ask_id]
+
+    def always(transaction: SqliteTransaction, query: str, values: tuple[Any, ...]) -> None:
+        transaction._connection.execute(query.replace("AND state = 'open'", ""), values)
+
+    Hub.handle = looked  # type: ignore[method-assign]
+    SqliteTransaction.ask = remembered  # type: ignore[method-assign]
+    SqliteTransaction._one_row = always  # type: ignore[method-assign]
+
+
+def _fail_together() -> None:
+    def all_fail(hub: Hub, group: list[Work], error: Exception, may_wait: bool) -> None:  # noqa: ARG001 - the guard's
+        hub._fail(group, AssentError("The group failed."))
+
+    Hub._alone = all_fail  # type: ignore[method-assign]
+
+
+def _trust_the_chain() -> None:
+    def believed(reader: Any, head: Any) -> Any:
+        return reader.records(head.project, 0, 1_000_000), []
+
+    audit._walk = believed
+
+
+def _trust_the_rows() -> None:
+    audit._compare = lambda *_: []
+
+
+def _ignore_failed_commit() -> None:
+    transaction = SqliteStore.transaction
+
+    @contextmanager
+    def deaf(store: SqliteStore, *, may_wait: bool = True) -> Iterator[SqliteTransaction]:
+        with suppress(StoreError), transaction(store, may_wait=may_wait) as begun:
+            yield begun
+
+    SqliteStore.transaction = deaf  # type: ignore[method-assign]
+
+
+def _never_try_again() -> None:
+    transaction = SqliteStore.transaction
+    failed: list[StoreError] = []
+
+    @contextmanager
+    def once(store: SqliteStore, *, may_wait: bool = True) -> Iterator[SqliteTransaction]:
+        if failed:
+            raise failed[0]
+        try:
+            with transaction(store, may_wait=may_wait) as begun:
+                yield begun
+        except StoreError as error:
+            failed.append(error)
+            raise
+
+    SqliteStore.transaction = once  # type: ignore[method-assign]
+
+
+def _no_full_sync() -> None:
+    connect = store_module.connect
+
+    def hasty(path: str, *, writes: bool) -> apsw.Connection:
+        connection = connect(path, writes=writes)
+        connection.pragma("synchronous", "NORMAL")
+        return connection
+
+    store_module.connect = hasty
+
+
+def _mute_bell() -> None:
+    SocketBell.ring = lambda *_: None  # type: ignore[method-assign, assignment]
+
+
+def _mute_bell_and_slow_net() -> None:
+    _mute_bell()
+    waiters.NET_SECONDS = 2.5
+
+
+def _wake_anyone() -> None:
+    deliver = Waiters.deliver
+
+    def mixed(waiting: Waiters, asks: Iterable[Ask]) -> None:
+        asks = list(asks)
+        ended = {ask.ask_id for ask in asks}
+        others = [ask_id for ask_id in list(waiting._waiting) if ask_id not in ended]
+        if asks and others:
+            asks[0] = replace(asks[0], ask_id=others[0])
+        deliver(waiting, asks)
+
+    Waiters.deliver = mixed  # type: ignore[method-assign]
+
+
+def _share_after_fork() -> None:
+    Hub.after_fork = lambda _: None  # type: ignore[method-assign, assignment]
+
+
+def _wait_for_ever() -> None:
+    hub_module.BUSY_SECONDS = 60.0
+
+
+_PLANTS: dict[str, Callable[[], None]] = {
+    "acknowledge-before-commit": _acknowledge_before_commit,
+    "forget-command-ids": _forget_command_ids,
+    "look-then-write": _look_then_write,
+    "ignore-failed-commit": _ignore_failed_commit,
+    "no-full-sync": _no_full_sync,
+    "never-try-again": _never_try_again,
+    "fail-together": _fail_together,
+    "mute-bell": _mute_bell,
+    "mute-bell-and-slow-net": _mute_bell_and_slow_net,
+    "wake-anyone": _wake_anyone,
+    "share-after-fork": _share_after_fork,
+    "wait-for-ever": _wait_for_ever,
+    "trust-the-chain": _trust_the_chain,
+    "trust-the-rows": _trust_the_rows,
+}
