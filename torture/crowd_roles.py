@@ -14,7 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from assent.client.client import AsyncClient, Client
+from assent.client.async_client import AsyncClient
+from assent.client.client import Client
 from assent.client.connect import open_hub
 from assent.protocol.error import AssentError
 from assent.protocol.principal import Principal, Role

@@ -9,6 +9,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 import apsw
@@ -21,14 +23,19 @@ from assent.hub.desk import Desk
 from assent.hub.future import settle
 from assent.hub.hub import Hub, Work
 from assent.hub.waiters import Waiters
+from assent.protocol import reply
+from assent.protocol.answer import Answer, FieldValues
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.ending import render_ending
-from assent.protocol.error import AssentError, ConflictError, StoreError
+from assent.protocol.error import AssentError, ConflictError, StoreError, UnrecognisedError
+from assent.protocol.principal import Assurance
+from assent.protocol.prompt import Prompt
 from assent.storage.sqlite import store as store_module
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.store import SqliteStore
 from assent.storage.sqlite.transaction import SqliteTransaction
 from assent.storage.writer import Writer
+from assent.surfaces import race
 
 __all__ = ["TWIN", "plant"]
 
@@ -180,6 +187,36 @@ def _wait_for_ever() -> None:
     hub_module.BUSY_SECONDS = 60.0
 
 
+def _first_option_by_default() -> None:
+    recognise = reply.recognise
+
+    def guessed(prompt: Prompt, text: str) -> FieldValues:
+        try:
+            return recognise(prompt, text)
+        except UnrecognisedError:
+            return {field.name: (field.options[0].key,) for field in prompt.fields}
+
+    for module in (ask_machine, race, silence_trial()):
+        module.recognise = guessed  # type: ignore[attr-defined]
+
+
+def silence_trial() -> ModuleType:
+    """Return the trial that reads replies itself; it leans on this file, so it is fetched late."""
+    return import_module("torture.silence")
+
+
+def _deadline_answers() -> None:
+    def answered(ask: Ask | None, command: ask_machine.LapseAsk) -> tuple[ask_machine.Event, ...]:
+        if ask is None or ask.deadline is None or not ask.is_open or ask.deadline > command.stamp.at:
+            return ()
+        values = {field.name: (field.options[0].key,) for field in ask.prompt.fields}
+        by = str(command.stamp.by)
+        answer = Answer(values, "", by, "timer", Assurance.DECLARED, command.stamp.at, "cmd_timer")
+        return (ask_machine.AskAnswered(ask.ask_id, answer),)
+
+    ask_machine._DECISIONS[ask_machine.LapseAsk] = answered
+
+
 _PLANTS: dict[str, Callable[[], None]] = {
     "acknowledge-before-commit": _acknowledge_before_commit,
     "forget-command-ids": _forget_command_ids,
@@ -193,6 +230,8 @@ _PLANTS: dict[str, Callable[[], None]] = {
     "wake-anyone": _wake_anyone,
     "share-after-fork": _share_after_fork,
     "wait-for-ever": _wait_for_ever,
+    "first-option-by-default": _first_option_by_default,
+    "deadline-answers": _deadline_answers,
     "trust-the-chain": _trust_the_chain,
     "trust-the-rows": _trust_the_rows,
 }

@@ -9,7 +9,8 @@ import time
 from pathlib import Path
 from typing import Any
 
-from assent.client.client import AsyncClient, Client
+from assent.client.async_client import AsyncClient
+from assent.client.client import Client
 from assent.client.connect import open_hub
 from assent.hub import waiters
 from assent.hub.hub import Hub

@@ -9,12 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from assent.client.client import AsyncClient as AsyncClient
-    from assent.client.client import AsyncHandle as AsyncHandle
+    from assent.client.async_client import AsyncClient as AsyncClient
+    from assent.client.async_client import AsyncHandle as AsyncHandle
+    from assent.client.async_client import connect_async as connect_async
     from assent.client.client import Client as Client
     from assent.client.client import Handle as Handle
     from assent.client.connect import connect as connect
-    from assent.client.connect import connect_async as connect_async
     from assent.protocol.ask import Ask as Ask
     from assent.protocol.error import AssentError as AssentError
     from assent.protocol.error import ConflictError as ConflictError
@@ -34,8 +34,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOMES = {
-    "assent.client.client": ("AsyncClient", "AsyncHandle", "Client", "Handle"),
-    "assent.client.connect": ("connect", "connect_async"),
+    "assent.client.async_client": ("AsyncClient", "AsyncHandle", "connect_async"),
+    "assent.client.client": ("Client", "Handle"),
+    "assent.client.connect": ("connect",),
     "assent.protocol.ask": ("Ask",),
     "assent.protocol.error": (
         "AssentError",

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Literal, cast
 
-from assent.client.client import AsyncClient, AsyncHandle, Client
+from assent.client.async_client import AsyncClient, AsyncHandle
+from assent.client.client import Client
 from assent.protocol.principal import Assurance
 from assent.testing import ThrowawayStore
 

@@ -273,7 +273,7 @@ def test_ask_is_named_by_the_end_of_its_id(agent: Client, ana: Client) -> None:
     for length in (4, 6, len(ask.ask_id)):
         assert ana.show(ask.ask_id[-length:]) == ask
     assert ana.show(ask.ask_id[-6:].upper()) == ask
-    for unknown in ("", "abc", "____", "%%%%", "ask_none", "ask_" + "0" * 18, HALF * 6):
+    for unknown in ("", "abc", "____", "%%%%", "ask_none", "ask_" + "0" * 18, HALF * 6, "ask_" + HALF * 18):
         with pytest.raises(NotFoundError):
             ana.show(unknown)
         with pytest.raises(NotFoundError):

@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 
 import pytest
 
-from assent.client.client import AsyncClient, Client
+from assent.client.async_client import AsyncClient
+from assent.client.client import Client
 from assent.client.door import Call, run_call
 from assent.client.durable import Driver
 from assent.effects.document import document_performers

@@ -166,7 +166,7 @@ def die_around_the_move() -> None:
     os.replace = mortal  # type: ignore[assignment]  # called in this one way only
 
 
-def meet(client: Client) -> Callable[[Ask], None]:
+def meet(client: Client, folder: Path) -> Callable[[Ask], None]:
     """Return what is told of each ask: it dies when it is asked, or when it is answered and not yet noted."""
 
     def present(ask: Ask) -> None:
@@ -175,9 +175,11 @@ def meet(client: Client) -> Callable[[Ask], None]:
         if _point == f"{name} answered":
             client.wait(ask.ask_id, 60)
             die(f"{name} answered")
-        if _point == DRIVE_IN_A_FORK and not os.fork():
-            return  # the child drives on with what it inherited, until it is told that it may not
         if _point == DRIVE_IN_A_FORK:
+            child = os.fork()
+            if not child:
+                return  # the child drives on with what it inherited, until it is told that it may not
+            (folder / "child").write_text(str(child))
             os.kill(os.getpid(), signal.SIGKILL)
 
     return present
@@ -201,7 +203,7 @@ def main(store: Path, folder: Path) -> None:
     client = Client(hub_on_file(store), PROJECT, Principal(Role.AGENT, "teller"))
     try:
         told = client.drive(
-            FLOW_ID, STORY, "story.md", performers(folder), say=hear(folder), present=meet(client)
+            FLOW_ID, STORY, "story.md", performers(folder), say=hear(folder), present=meet(client, folder)
         )
     except FlowTakenError as taken:
         (folder / "taken").write_text(str(os.getpid()))

@@ -1,13 +1,13 @@
-"""The clients: the same calls, once for threads and once for tasks."""
+"""The client for threads. `async_client` is the same for tasks; neither has a call of its own."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Coroutine, Iterator
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from collections.abc import Callable, Iterator
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from assent.client.calls import Calls, Value, value_of
-from assent.client.door import Call, await_call, run_call
+from assent.client.door import Call, run_call
 from assent.client.durable import drive_durably
 from assent.client.embedded import EmbeddedDoor
 from assent.hub.audit import Audit, verify
@@ -16,13 +16,13 @@ from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.principal import Assurance, Principal
 
-__all__ = ["AsyncClient", "AsyncHandle", "Client", "Handle"]
+__all__ = ["Client", "Handle", "Holder"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
 
-class _Holder:
+class Holder:
     """One principal in one project, on one hub."""
 
     def __init__(
@@ -52,16 +52,6 @@ def _blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concat
     return method
 
 
-def _awaiting(
-    call: Callable[Concatenate[Calls, P], Call[R]],
-) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, R]]:
-    async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        return await await_call(call(self.calls, *args, **kwargs))
-
-    functools.update_wrapper(method, call)
-    return method
-
-
 def _opening(call: Callable[Concatenate[Calls, P], Call[Ask]]) -> Callable[Concatenate[Client, P], Handle]:
     def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> Handle:
         return Handle(self, run_call(call(self.calls, *args, **kwargs)))
@@ -70,17 +60,7 @@ def _opening(call: Callable[Concatenate[Calls, P], Call[Ask]]) -> Callable[Conca
     return method
 
 
-def _opening_async(
-    call: Callable[Concatenate[Calls, P], Call[Ask]],
-) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, AsyncHandle]]:
-    async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncHandle:
-        return AsyncHandle(self, await await_call(call(self.calls, *args, **kwargs)))
-
-    functools.update_wrapper(method, call)
-    return method
-
-
-class Client(_Holder):
+class Client(Holder):
     """Asks and answers from threads. One client may be used by many threads, and after a fork."""
 
     ask = _blocking(Calls.ask)
@@ -116,37 +96,6 @@ class Client(_Holder):
         self.close()
 
 
-class AsyncClient(_Holder):
-    """Asks and answers from tasks of any event loop; nothing here blocks a loop for longer than a short read."""
-
-    ask = _awaiting(Calls.ask)
-    ask_all = _awaiting(Calls.ask_all)
-    wait = _awaiting(Calls.wait)
-    answer = _awaiting(Calls.answer)
-    decline = _awaiting(Calls.decline)
-    withdraw = _awaiting(Calls.withdraw)
-    claim = _awaiting(Calls.claim)
-    report_undelivered = _awaiting(Calls.report_undelivered)
-    show = _awaiting(Calls.show)
-    inbox = _awaiting(Calls.inbox)
-    count = _awaiting(Calls.count)
-    log = _awaiting(Calls.log)
-    steps = _awaiting(Calls.steps)
-    write_step = _awaiting(Calls.write_step)
-    drive = _awaiting(drive_durably)
-    open = _opening_async(Calls.open)
-
-    async def close(self) -> None:
-        """Let go of the store."""
-        self.hub.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self.close()
-
-
 class Handle:
     """An ask that was opened; its answer may take a day."""
 
@@ -175,34 +124,4 @@ class Handle:
     def withdraw(self, reason: str = "") -> Ask:
         """Take it back."""
         self.ask = self._client.withdraw(self.ask_id, reason)
-        return self.ask
-
-
-class AsyncHandle:
-    """An ask that was opened; its answer may take a day."""
-
-    __slots__ = ("_client", "ask")
-
-    def __init__(self, client: AsyncClient, ask: Ask) -> None:
-        self._client = client
-        self.ask = ask
-
-    @property
-    def ask_id(self) -> AskId:
-        """The ask's id."""
-        return self.ask.ask_id
-
-    async def wait(self, seconds: float | None = None) -> Ask:
-        """Return the ask once it has ended."""
-        if self.ask.is_open:
-            self.ask = await self._client.wait(self.ask_id, seconds)
-        return self.ask
-
-    async def value(self, seconds: float | None = None) -> Value:
-        """Return the answer's value, as `AsyncClient.ask` does."""
-        return value_of(await self.wait(seconds))
-
-    async def withdraw(self, reason: str = "") -> Ask:
-        """Take it back."""
-        self.ask = await self._client.withdraw(self.ask_id, reason)
         return self.ask

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
-from assent.client.client import AsyncClient, Client
+from assent.client.client import Client
 from assent.client.identity import agent, person
 from assent.client.place import find_project, find_store, note_store
 from assent.hub.clock import Clock
@@ -14,7 +14,7 @@ from assent.hub.compose import hub_on_file
 from assent.hub.hub import Hub
 from assent.protocol.principal import Principal, Role, parse_principal
 
-__all__ = ["connect", "connect_async", "open_hub"]
+__all__ = ["connect", "find_parts", "open_hub"]
 
 
 def connect(
@@ -25,16 +25,8 @@ def connect(
     Without a principal it acts for an agent, which can ask but never answer; `principal="human:ana"` acts for a
     person and is refused where an agent runs the process.
     """
-    hub, name, who = _parts(store, project, principal)
+    hub, name, who = find_parts(store, project, principal)
     return Client(hub, name, who)
-
-
-async def connect_async(
-    store: str | Path | None = None, *, project: str | None = None, principal: str | None = None
-) -> AsyncClient:
-    """Return an async client; everything else as `connect`."""
-    hub, name, who = _parts(store, project, principal)
-    return AsyncClient(hub, name, who)
 
 
 def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock | None = None) -> Hub:
@@ -45,9 +37,10 @@ def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock 
     return hub
 
 
-def _parts(
+def find_parts(
     store: str | Path | None, project: str | None, principal: str | None
 ) -> tuple[Hub, str, Principal]:
+    """Return the hub, the project and the principal that are meant."""
     environ = os.environ
     who = agent(environ) if principal is None else parse_principal(principal)
     if who.role is not Role.AGENT:

@@ -1,14 +1,13 @@
-"""What a call may wait for, and the two small drivers that wait: one blocks a thread, one awaits.
+"""What a call may wait for, and the small driver that blocks a thread; `awaiting` has the one that awaits.
 
-A call is a generator that yields `Wait`s and receives what came of them. It is written once; `blocking` and
-`awaiting` make the sync and the async method of it. An HTTP door will yield the same waits.
+A call is a generator that yields `Wait`s and receives what came of them. It is written once; the clients make a
+blocking and an awaiting method of it. An HTTP door will yield the same waits.
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Generator
-from typing import Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from assent.hub.command import Request
 from assent.hub.future import Future, LightFuture
@@ -17,7 +16,10 @@ from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.error import AssentError, StillOpen
 from assent.protocol.principal import Principal
 
-__all__ = ["Call", "Door", "Wait", "await_call", "run_call", "until"]
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["Call", "Door", "Wait", "run_call", "until"]
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -93,43 +95,6 @@ def run_call(call: Call[R]) -> R:
                 value = future.result()
             except AssentError as error:
                 wait = call.throw(error)
-            else:
-                wait = call.send(value)
-    except StopIteration as stop:
-        result: R = stop.value
-        return result
-    finally:
-        call.close()  # whatever ended it: what it holds is let go of now, not when it is collected
-
-
-async def await_call(call: Call[R]) -> R:
-    """Drive a call in this task."""
-    loop = asyncio.get_running_loop()
-    try:
-        wait = next(call)
-        while True:
-            try:
-                future = wait.start(loop)
-            except AssentError as error:
-                wait = call.throw(error)
-                continue
-            assert isinstance(future, asyncio.Future)  # noqa: S101 - a loop was given
-            try:
-                if wait.seconds is not None and not future.done():
-                    await asyncio.wait({future}, timeout=wait.seconds)
-                    if not future.done():
-                        if wait.give_up is not None:
-                            wait.give_up(future)
-                        future.cancel()
-                        wait = call.throw(StillOpen())
-                        continue
-                value = await future
-            except AssentError as error:
-                wait = call.throw(error)
-            except BaseException:
-                if wait.give_up is not None:
-                    wait.give_up(future)
-                raise
             else:
                 wait = call.send(value)
     except StopIteration as stop:

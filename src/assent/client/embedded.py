@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from assent.client.door import Wait
 from assent.hub.command import Request
@@ -13,6 +12,9 @@ from assent.hub.hub import Hub
 from assent.hub.record import Hold, Reader, Record, Step
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.principal import Principal
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["EmbeddedDoor"]
 

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from assent.client.door import Wait
 from assent.hub.future import Future, LightFuture, settle
 from assent.hub.record import Hold
 from assent.protocol.error import FlowTakenError
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["Grip"]
 

@@ -6,10 +6,12 @@ with one call into that loop.
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections.abc import Iterable
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["Future", "LightFuture", "Settled", "settle"]
 
@@ -46,8 +48,12 @@ class LightFuture(Generic[T]):
         return self._value  # type: ignore[return-value]  # set together with no error
 
 
-Future = LightFuture[T] | asyncio.Future[T]
-Settled = tuple[Future[T], T | None, BaseException | None]
+if TYPE_CHECKING:
+    Future: TypeAlias = LightFuture[T] | asyncio.Future[T]
+    Settled: TypeAlias = tuple[Future[T], T | None, BaseException | None]
+else:
+    # asyncio takes longer to import than all the rest of Assent, and whoever has a loop has imported it.
+    Future = Settled = Any
 
 
 def settle(settled: Iterable[Settled[T]]) -> None:
@@ -67,7 +73,7 @@ def settle(settled: Iterable[Settled[T]]) -> None:
 
 def _settle_here(group: list[Settled[T]]) -> None:
     for future, value, error in group:
-        assert isinstance(future, asyncio.Future)  # noqa: S101 - only loops' futures are sent here
+        assert not isinstance(future, LightFuture)  # noqa: S101 - only loops' futures are sent here
         if future.done():
             continue
         if error is not None:

@@ -6,10 +6,10 @@ undo; if a write fails, the group is rolled back and its commands run again one 
 
 from __future__ import annotations
 
-import asyncio
 import os
 import weakref
 from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from assent.hub.authorise import authorise
 from assent.hub.clock import Clock, SystemClock
@@ -24,6 +24,9 @@ from assent.protocol.error import AssentError, StoreBusyError, StoreError
 from assent.protocol.principal import Principal, Role
 from assent.storage.port import Hold, Reader, Store
 from assent.storage.writer import Writer
+
+if TYPE_CHECKING:
+    import asyncio
 
 __all__ = ["BUSY_SECONDS", "Hub", "Work"]
 

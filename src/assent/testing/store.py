@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Self
 
-from assent.client.client import AsyncClient, Client
+from assent.client.async_client import AsyncClient
+from assent.client.client import Client
 from assent.hub.hub import Hub
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.storage.sqlite.store import SqliteStore
@@ -32,8 +35,8 @@ class ThrowawayStore:
     def __init__(self, *, project: str = "test", clock: FakeClock | None = None) -> None:
         self.project = project
         self.clock = clock
-        self._folder = tempfile.TemporaryDirectory(prefix="assent-test-")
-        self.path = Path(self._folder.name) / "assent.db"
+        self.path = Path(tempfile.mkdtemp(prefix="assent-test-")) / "assent.db"
+        self._maker = os.getpid()
         self._hubs: list[Hub] = []
 
     def hub(self) -> Hub:
@@ -73,11 +76,12 @@ class ThrowawayStore:
         return ScriptedPerson(self.person(name, project=project), strict=strict)
 
     def close(self) -> None:
-        """Close every hub and remove the folder."""
+        """Close every hub and remove the folder; a forked child leaves the folder to its parent."""
         for hub in self._hubs:
             hub.close()
         self._hubs.clear()
-        self._folder.cleanup()
+        if self._maker == os.getpid():
+            shutil.rmtree(self.path.parent, ignore_errors=True)
 
     def __enter__(self) -> Self:
         return self

@@ -1,0 +1,110 @@
+"""The client for tasks. In a file of its own, as importing asyncio takes longer than all the rest of Assent."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+
+from assent.client.awaiting import await_call
+from assent.client.calls import Calls, Value, value_of
+from assent.client.client import Holder
+from assent.client.connect import find_parts
+from assent.client.door import Call
+from assent.client.durable import drive_durably
+from assent.protocol.ask import Ask, AskId
+
+__all__ = ["AsyncClient", "AsyncHandle", "connect_async"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+async def connect_async(
+    store: str | Path | None = None, *, project: str | None = None, principal: str | None = None
+) -> AsyncClient:
+    """Return an async client; everything else as `connect`."""
+    hub, name, who = find_parts(store, project, principal)
+    return AsyncClient(hub, name, who)
+
+
+def _awaiting(
+    call: Callable[Concatenate[Calls, P], Call[R]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, R]]:
+    async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        return await await_call(call(self.calls, *args, **kwargs))
+
+    functools.update_wrapper(method, call)
+    return method
+
+
+def _opening_async(
+    call: Callable[Concatenate[Calls, P], Call[Ask]],
+) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, AsyncHandle]]:
+    async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncHandle:
+        return AsyncHandle(self, await await_call(call(self.calls, *args, **kwargs)))
+
+    functools.update_wrapper(method, call)
+    return method
+
+
+class AsyncClient(Holder):
+    """Asks and answers from tasks of any event loop; nothing here blocks a loop for longer than a short read."""
+
+    ask = _awaiting(Calls.ask)
+    ask_all = _awaiting(Calls.ask_all)
+    wait = _awaiting(Calls.wait)
+    answer = _awaiting(Calls.answer)
+    decline = _awaiting(Calls.decline)
+    withdraw = _awaiting(Calls.withdraw)
+    claim = _awaiting(Calls.claim)
+    report_undelivered = _awaiting(Calls.report_undelivered)
+    show = _awaiting(Calls.show)
+    inbox = _awaiting(Calls.inbox)
+    count = _awaiting(Calls.count)
+    log = _awaiting(Calls.log)
+    steps = _awaiting(Calls.steps)
+    write_step = _awaiting(Calls.write_step)
+    drive = _awaiting(drive_durably)
+    open = _opening_async(Calls.open)
+
+    async def close(self) -> None:
+        """Let go of the store."""
+        self.hub.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.close()
+
+
+class AsyncHandle:
+    """An ask that was opened; its answer may take a day."""
+
+    __slots__ = ("_client", "ask")
+
+    def __init__(self, client: AsyncClient, ask: Ask) -> None:
+        self._client = client
+        self.ask = ask
+
+    @property
+    def ask_id(self) -> AskId:
+        """The ask's id."""
+        return self.ask.ask_id
+
+    async def wait(self, seconds: float | None = None) -> Ask:
+        """Return the ask once it has ended."""
+        if self.ask.is_open:
+            self.ask = await self._client.wait(self.ask_id, seconds)
+        return self.ask
+
+    async def value(self, seconds: float | None = None) -> Value:
+        """Return the answer's value, as `AsyncClient.ask` does."""
+        return value_of(await self.wait(seconds))
+
+    async def withdraw(self, reason: str = "") -> Ask:
+        """Take it back."""
+        self.ask = await self._client.withdraw(self.ask_id, reason)
+        return self.ask
