@@ -174,7 +174,7 @@ def test_claim_is_shown_to_others_and_stops_nobody(call: Call, shell: Shell) -> 
     ask_id = ask(call)
     assert call("claim", ask_id).out == f"ana is on {ask_id[-6:]}\n"
     assert "ana is on it since" in call("inbox").out
-    assert "Ana is on it since" in call("show", ask_id).out
+    assert "ana is on it since" in call("show", ask_id).out
     assert shell.answer(ask_id, "1", "sam").answer is not None
     assert call("claim", ask_id).status == 6
 

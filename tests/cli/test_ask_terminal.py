@@ -95,7 +95,7 @@ def test_unknown_and_empty_replies_are_echoed_and_asked_again(shell: Shell, term
     for times, reply in enumerate(["", "c", "SQL", "0", "yes", "   ", "1, 2", "\t"], start=1):
         terminal.type(f"{reply}\n")
         terminal.until("I didn't recognize ", times)
-        terminal.until("B) ", times + 1)
+        terminal.until("> ", times + 1)
     assert shell.only_open().is_open
     screen = terminal.screen()
     at = screen.index('I didn\'t recognize "SQL".')

@@ -42,7 +42,7 @@ def test_doctor_tells_what_a_store_holds(call: Call) -> None:
     """Counts, and the words that people read."""
     call("ask", "Which?", "--no-wait")
     assert checks(call("doctor", "--json"))["contents"]["value"] == (
-        "WAL, full sync; 1 projects, 1 events, 1 asks wait"
+        "WAL, full sync; 1 project, 1 event, 1 open ask"
     )
     shown = call("doctor")
     assert (shown.status, shown.out.splitlines()[-1]) == (0, "All is well.")

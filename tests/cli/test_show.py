@@ -17,10 +17,10 @@ def test_show_boxes_the_askers_words_and_says_what_silence_means(call: Call) -> 
     ).out.strip()  # fmt: skip
     shown = call("show", ask_id).out.splitlines()
     assert shown[0] == "? question  shop / agent:coder".ljust(80 - len(ask_id)) + ask_id
-    assert shown[2:10] == ["Drop it?", ": One.", ":", ": A) Approve", "", "  A) Yes", "  B) No", ""]
+    assert shown[1].startswith("1 h 59 min left, then it ends as a no (")
+    assert shown[3:11] == ["Drop it?", ": One.", ":", ": A) Approve", "", "  A) Yes", "  B) No", ""]
     text = "\n".join(shown)
     assert 'with the key "k1"' in text
-    assert "1 h 59 min left, then it ends as a no (" in text
     assert shown[-1] == f"Answer it with: assent answer {ask_id[-6:]} …"
 
 

@@ -81,7 +81,7 @@ def test_people_who_answer_at_once_have_one_winner(store: ThrowawayStore) -> Non
             try:
                 won.append(str(person.answer(ask_id, "1").answer.by))  # type: ignore[union-attr]  # it was answered
             except ConflictError as error:
-                lost.append(error)  # noqa: B023 - it is the one just caught
+                lost.append(error)
 
         run_all([threading.Thread(target=answer, args=(person,)) for person in people])
         kept = agent.show(ask.ask_id)
@@ -235,3 +235,39 @@ def test_client_is_used_after_forks(tmp_path: Path) -> None:
         [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout.strip(), done.stderr) == ("[0, 0, 0, 0] ()", "")
+
+
+PARENT_CLOSES = """
+    import os
+    from pathlib import Path
+    from assent.testing import throwaway
+
+    with throwaway() as store:
+        agent = store.agent()
+        agent.open("From the parent?")
+        agent.inbox()
+        ready, go = os.pipe(), os.pipe()
+        pid = os.fork()
+        if pid == 0:
+            agent.open("First of the child?")
+            os.write(ready[1], b".")
+            os.read(go[0], 1)
+            agent.open("Second of the child?")
+            os._exit(0 if len(agent.inbox()) == 3 else 1)
+        os.read(ready[0], 1)
+        agent.close()
+        os.write(go[1], b".")
+        status = os.waitpid(pid, 0)[1]
+        audit = store.agent().verify()
+        print(status, audit.asks, audit.problems, flush=True)
+"""
+
+
+def test_parent_that_closes_takes_nothing_from_its_child(tmp_path: Path) -> None:
+    """The last one to close removes the write-ahead log: it must know that a forked child still writes to it."""
+    script = tmp_path / "parent.py"
+    script.write_text(textwrap.dedent(PARENT_CLOSES))
+    done = subprocess.run(
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert (done.stdout.strip(), done.stderr) == ("0 3 ()", "")

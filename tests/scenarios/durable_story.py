@@ -166,6 +166,18 @@ def die_around_the_move() -> None:
     os.replace = mortal  # type: ignore[assignment]  # called in this one way only
 
 
+def leave_to_a_child(folder: Path) -> None:
+    """Fork and die; the child drives on with what it inherited, until it is told that it may not."""
+    hear_child, tell_parent = os.pipe()
+    child = os.fork()
+    if not child:
+        os.write(tell_parent, b".")  # it lives, so whatever it does first has been done
+        return
+    os.read(hear_child, 1)
+    (folder / "child").write_text(str(child))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
 def meet(client: Client, folder: Path) -> Callable[[Ask], None]:
     """Return what is told of each ask: it dies when it is asked, or when it is answered and not yet noted."""
 
@@ -176,11 +188,7 @@ def meet(client: Client, folder: Path) -> Callable[[Ask], None]:
             client.wait(ask.ask_id, 60)
             die(f"{name} answered")
         if _point == DRIVE_IN_A_FORK:
-            child = os.fork()
-            if not child:
-                return  # the child drives on with what it inherited, until it is told that it may not
-            (folder / "child").write_text(str(child))
-            os.kill(os.getpid(), signal.SIGKILL)
+            leave_to_a_child(folder)
 
     return present
 

@@ -7,10 +7,7 @@ command: a program that types into its own question has not asked anybody.
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
 
@@ -33,7 +30,7 @@ from assent.protocol.prompt import Prompt, question
 from assent.surfaces.card import short_id
 from assent.surfaces.race import Elsewhere, answer_here
 from assent.surfaces.terminal import TerminalSurface, is_background
-from assent.surfaces.wake import Wake
+from assent.surfaces.wake import Wake, uninterrupted
 
 __all__ = ["command", "render_answer"]
 
@@ -93,7 +90,7 @@ def command(place: Place, /, **given: Any) -> int:
     with place.hub() as hub:
         asker = place.client(hub, agent(place.environ, given["name"]))
         try:
-            with _uninterrupted():
+            with uninterrupted():  # so that the id of what was stored can be told
                 ask = _open(place, asker, prompt, given)
             if given["no_wait"]:
                 click.echo(render_json(ask) if given["as_json"] else ask.ask_id)
@@ -101,16 +98,6 @@ def command(place: Place, /, **given: Any) -> int:
             return _finish(place, asker, ask, given["wait"], as_json=given["as_json"])
         except (KeyboardInterrupt, EOFError):
             return _leave(ask, as_json=given["as_json"])
-
-
-@contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back until the ask is stored: afterwards its id can be told."""
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _open(place: Place, asker: Client, prompt: Prompt, given: dict[str, Any]) -> Ask:

@@ -8,10 +8,11 @@ import msgspec
 from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedGroup
 from assent.cli.place import Place, is_there
+from assent.cli.words import count
 from assent.hub.audit import Audit, verify
 from assent.protocol.display import display
 
-__all__ = ["command"]
+__all__ = ["command", "render_audit"]
 
 
 @click.group("audit", cls=PlacedGroup)
@@ -42,7 +43,18 @@ def _verify(place: Place, /, as_json: bool) -> int:
     else:
         for problem in audit.problems:
             click.echo(display(problem, lines=False))
-        looked = f"{audit.projects} projects, {audit.events} events, {audit.asks} asks"
-        verdict = f"{len(audit.problems)} things are wrong" if audit.problems else "the record is whole"
-        click.echo(f"{looked}: {verdict}.")
+        click.echo(render_audit(audit))
     return FAILED if audit.problems else DONE
+
+
+def render_audit(audit: Audit) -> str:
+    """Return what was looked at and the verdict, in one sentence."""
+    looked = f"{count(audit.projects, 'project')}, {count(audit.events, 'event')}, {count(audit.asks, 'ask')}"
+    if audit.erased:
+        looked += f", {audit.erased:,} of them with an erased body and not compared"
+    verdict = "the record is whole"
+    if audit.problems:
+        verdict = (
+            "1 thing is wrong" if len(audit.problems) == 1 else f"{len(audit.problems):,} things are wrong"
+        )
+    return f"{looked}: {verdict}."

@@ -33,7 +33,7 @@ from assent.protocol.principal import Assurance, Principal, Role
 from assent.surfaces.card import short_id
 from assent.surfaces.race import answer_here
 from assent.surfaces.terminal import TerminalSurface, is_background
-from assent.surfaces.wake import Wake
+from assent.surfaces.wake import Wake, uninterrupted
 from assent.surfaces.width import cut, wrap
 
 __all__ = ["command"]
@@ -96,9 +96,10 @@ class _Stage:
         )
         if not self._has_person:
             self._say("There is no person at a terminal here, so a scripted one answers.")
-        agent = self._start_agent()
         watcher = threading.Thread(target=self._watch, args=(start,), daemon=True, name="assent-demo")
-        watcher.start()
+        with uninterrupted():
+            agent = self._start_agent()
+            watcher.start()
         try:
             self._follow(agent)
             return DONE if agent.wait(_PATIENCE_SECONDS) == 0 else FAILED
@@ -167,14 +168,16 @@ class _Stage:
             return
         spoken = agent.stdout.fileno()
         while True:
-            self._news.wait([spoken])
-            # What the agent said before it asked is in its pipe before the ask is in the store.
+            if self._opened.empty():
+                self._news.wait([spoken])
+            has_asked = not self._opened.empty()
+            # What the agent said before it asked was in its pipe before the ask was in the store.
             if select.select([spoken], [], [], 0)[0]:
                 said = os.read(spoken, 65_536)
                 if not said:
                     return
                 self._quote(said.decode(errors="replace"))
-            while not self._opened.empty():
+            if has_asked:
                 self._take(self._client.show(self._opened.get()))
 
     def _take(self, ask: Ask) -> None:

@@ -21,6 +21,7 @@ from assent import __version__
 from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place, is_there
+from assent.cli.words import count
 from assent.client.identity import agent, agent_mark, person
 from assent.client.place import noted_stores
 from assent.protocol.display import display
@@ -166,9 +167,8 @@ def _contents(place: Place) -> Check:
         heads = reader.heads()
         waiting = reader.count_open(None)
     events = sum(head.sequence for head in heads)
-    return Check(
-        "contents", f"WAL, full sync; {len(heads)} projects, {events:,} events, {waiting:,} asks wait"
-    )
+    held = f"{count(len(heads), 'project')}, {count(events, 'event')}, {count(waiting, 'open ask')}"
+    return Check("contents", f"WAL, full sync; {held}")
 
 
 def _bell() -> Check:
@@ -192,4 +192,4 @@ def _who(place: Place) -> Iterator[Check]:
         return
     yield Check("who", you)
     yield Check("agent marks", f"{mark} is set: an agent runs here, so answer is refused" if mark else "none")
-    yield Check("stores", f"{len(noted_stores(place.environ))} that you opened")
+    yield Check("noted", f"{count(len(noted_stores(place.environ)), 'store')} opened by you")

@@ -27,6 +27,7 @@ __all__ = ["command", "render_list"]
 
 _LISTED, _ALL = 50, 100_000
 _WIDEST_PROJECT = 18
+_NARROWEST_TITLE = 24
 
 
 @click.command("inbox", cls=PlacedCommand)
@@ -89,29 +90,37 @@ def render_list(found: Gathered, ink: Ink, width: int, at: datetime) -> list[str
     if not found.count:
         return ["Nothing waits."]
     asks = sorted(found.asks, key=lambda ask: (ask.deadline is None, ask.deadline or at))
-    room = min(_WIDEST_PROJECT, max(columns(display(ask.project, lines=False)) for ask in asks))
+    kinds = max(len(render_kind(ask)) for ask in asks)
+    projects = min(_WIDEST_PROJECT, max(columns(_project(ask)) for ask in asks))
     lines = []
     for ask in asks:
-        lines += _rows(ask, ink, width, room, at)
+        lines += _rows(ask, ink, width, (kinds, projects), at)
     more = found.count - len(asks)
     if more > 0:
         lines.append(ink.faint(f"and {more} more: assent inbox --limit {found.count}"))
     return lines
 
 
-def _rows(ask: Ask, ink: Ink, width: int, room: int, at: datetime) -> list[str]:
-    kind = pad(render_kind(ask), 15)
-    project = pad(display(ask.project, lines=False), room)
-    age = render_span(at - ask.opened_at).rjust(10)
-    head = f"{short_id(ask.ask_id)}  {kind}  {project}  {age}  "
-    painted = f"{ink.accent(short_id(ask.ask_id))}  {kind}  {ink.faint(f'{project}  {age}')}  "
+def _project(ask: Ask) -> str:
+    return display(ask.project, lines=False)
+
+
+def _rows(ask: Ask, ink: Ink, width: int, rooms: tuple[int, int], at: datetime) -> list[str]:
+    kinds, projects = rooms
+    age = render_span(at - ask.opened_at, is_rough=True)
     title = display(ask.prompt.title, lines=False)
-    left = width - columns(head)
-    is_narrow = left < 24  # noqa: PLR2004 - a title in fewer columns tells nothing
-    margin = " " * 8
-    rows = [painted.rstrip(), margin + cut(title, width - 8)] if is_narrow else [painted + cut(title, left)]
+    head = f"{pad(render_kind(ask), kinds)}  "
+    rest = f"{pad(_project(ask), projects)}  {age:>7}  "
+    margin = " " * columns(f"{short_id(ask.ask_id)}  ")
+    left = width - len(margin) - columns(head + rest)
+    painted = f"{ink.accent(short_id(ask.ask_id))}  "
+    if left >= _NARROWEST_TITLE:
+        rows = [f"{painted}{head}{ink.faint(rest)}{cut(title, left)}"]
+    else:
+        brief = cut(f"{render_kind(ask)[0]} {_project(ask)}  {age}", width - len(margin))
+        rows = [painted + brief, margin + cut(title, width - len(margin))]
     for note in render_notes(ask, at):
-        rows += [margin + ink.caution(part) for part in wrap(note, width - 8)]
+        rows += [margin + ink.caution(part) for part in wrap(note, width - len(margin))]
     return rows
 
 

@@ -34,11 +34,7 @@ def summarise(place: Place) -> int:
     else:
         click.echo(f"Nothing waits {where}.")
     if is_seen:
-        click.echo(
-            ink.faint(
-                "A full-screen inbox will open here in a later version; assent --help lists the commands."
-            )
-        )
+        click.echo(ink.faint("A full-screen inbox will open here later; assent --help lists the commands."))
     for trouble in found.troubles:
         say(f"Not looked at: {trouble}")
     return DONE

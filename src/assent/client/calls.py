@@ -22,6 +22,7 @@ from assent.hub.record import Record, Step
 from assent.protocol.answer import Values
 from assent.protocol.ask import Ask, AskId, Consequence, Kind, State
 from assent.protocol.canonical import digest
+from assent.protocol.display import is_encodable, quote
 from assent.protocol.ending import render_ending
 from assent.protocol.error import (
     AssentError,
@@ -247,11 +248,11 @@ class Calls:
         """
         if len(ask_id) < SHORTEST_ID:
             raise NotFoundError(
-                f'"{ask_id}" is too short: give at least the last {SHORTEST_ID} characters of an id.'
+                f'"{quote(ask_id)}" is too short: give at least the last {SHORTEST_ID} characters of an id.'
             )
-        found = yield from until(self.door.find(ask_id, self.project))
+        found = (yield from until(self.door.find(ask_id, self.project))) if is_encodable(ask_id) else []
         if not found:
-            raise NotFoundError(f"There is no ask {ask_id} in project {self.project}.")
+            raise NotFoundError(f"There is no ask {quote(ask_id)} in project {self.project}.")
         if len(found) > 1:
             raise NotFoundError(f"Several asks end in {ask_id}: give more of the id.")
         return found[0]

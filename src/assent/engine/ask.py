@@ -19,6 +19,7 @@ from msgspec.structs import replace
 from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.answer import Answer, FieldValues, check_values
 from assent.protocol.ask import WAITING_KINDS, Ask, AskId, Consequence, Kind, Outcome, State
+from assent.protocol.display import quote
 from assent.protocol.ending import render_ending
 from assent.protocol.error import (
     BadRequestError,
@@ -347,7 +348,8 @@ def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
         raise CommandReusedError
     if not command.is_replacing or not ask.is_open:
         raise KeyReusedError(
-            f'The key "{command.key}" already belongs to {ask.ask_id}, which asks something else.', ask=ask
+            f'The key "{quote(command.key or "")}" already belongs to {ask.ask_id}, which asks something else.',
+            ask=ask,
         )
     return _opened(command, replaces=ask.ask_id)
 

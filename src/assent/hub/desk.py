@@ -17,7 +17,14 @@ from assent.hub.command import ClaimAsk, Request, Tick, WriteStep
 from assent.hub.record import FlowStepped, encode_event, type_of
 from assent.protocol.ask import Ask, AskId, Claim
 from assent.protocol.ending import render_ending, render_instant, render_name
-from assent.protocol.error import AssentError, ConflictError, FlowDivergedError, NotFoundError
+from assent.protocol.error import (
+    AssentError,
+    BadRequestError,
+    ConflictError,
+    FlowDivergedError,
+    NotFoundError,
+)
+from assent.protocol.json_text import HALF_PAIR
 from assent.protocol.principal import Principal
 from assent.storage.port import Head, Transaction
 
@@ -91,10 +98,12 @@ class Desk:
                 return None
             stamp = Stamp(self._moments[head.project], envelope.principal, envelope.command_id)
             return self._command(head, replace(request, stamp=stamp))
-        except AssentError as error:
+        except (AssentError, UnicodeEncodeError) as error:
+            # An argument that is not UTF-8 comes as halves of pairs, which neither log nor rows can hold.
+            refusal = error if isinstance(error, AssentError) else BadRequestError(f"A text {HALF_PAIR}.")
             if head.sequence != written:
-                raise SpoiledError from error
-            raise
+                raise SpoiledError from refusal
+            raise refusal from None
 
     def _head(self, project: str) -> Head:
         head = self._transaction.head(project, self._now)

@@ -39,7 +39,7 @@ def _mint() -> str:
 
 def is_ask_id(text: str) -> bool:
     """Say whether `text` is a whole ask id and not the end of one."""
-    return len(text) == _ASK_ID_LENGTH and text.startswith("ask_")
+    return len(text) == _ASK_ID_LENGTH and text.startswith("ask_") and text.isascii()
 
 
 def new_ask_id() -> AskId:

@@ -153,7 +153,12 @@ def render_notes(ask: Ask, now: datetime) -> list[str]:
 
 def render_card(ask: Ask, ink: Ink, width: int, now: datetime) -> list[str]:
     """Return all of an ask, for somebody who wants to see it whole."""
-    lines = [render_header(ask, ink, width), "", *lay_out(render_question(ask.prompt), ink, width), ""]
+    lines = [render_header(ask, ink, width)]
+    if ask.is_open:
+        paint = ink.faint if ask.deadline is None else ink.caution
+        notes = [render_silence(ask, now), *render_notes(ask, now)[ask.deadline is not None :]]
+        lines += [paint(part) for note in notes for part in wrap(note, width)]
+    lines += ["", *lay_out(render_question(ask.prompt), ink, width), ""]
     opened = f"Asked {render_instant(ask.opened_at)}, {render_span(now - ask.opened_at)} ago"
     if ask.key is not None:
         opened += f', with the key "{display(ask.key, lines=False)}"'
@@ -161,10 +166,6 @@ def render_card(ask: Ask, ink: Ink, width: int, now: datetime) -> list[str]:
         opened += f", by run {display(ask.run_id, lines=False)}"
     lines += [ink.faint(part) for part in wrap(f"{opened}.", width)]
     if ask.is_open:
-        paint = ink.caution if ask.deadline is not None else ink.faint
-        lines += [paint(part) for part in wrap(render_silence(ask, now), width)]
-        for note in render_notes(ask, now)[1 if ask.deadline is not None else 0 :]:
-            lines += [ink.faint(part) for part in wrap(f"{note[0].upper()}{note[1:]}.", width)]
         return lines
     ending = f"Ended: {ask.state}. {render_ending(ask)}"
     if ask.answer is not None:

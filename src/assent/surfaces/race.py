@@ -18,6 +18,7 @@ from assent.protocol.prompt import Field, Prompt
 from assent.protocol.reply import parse_reply, recognise
 from assent.surfaces.card import render_question_of
 from assent.surfaces.terminal import TerminalSurface
+from assent.surfaces.wake import uninterrupted
 
 __all__ = ["Elsewhere", "answer_here"]
 
@@ -35,7 +36,8 @@ class Elsewhere:
         self._ended: Ask | None = None
         self._error: AssentError | None = None
         self._thread = threading.Thread(target=self._run, daemon=True, name="assent-elsewhere")
-        self._thread.start()
+        with uninterrupted():  # Ctrl-C in the middle of a start leaves half a thread
+            self._thread.start()
 
     def _run(self) -> None:
         try:

@@ -87,14 +87,17 @@ class TerminalSurface:
         if ask.kind is Kind.APPROVAL:
             self.forget()  # nobody approves what was not yet on the screen
         ink, width = self.ink, self.width
-        paint = ink.faint if ask.deadline is None else ink.caution
-        elsewhere = f"Or from elsewhere: {self._command} answer {short_id(ask.ask_id)} …"
+        silence = wrap(render_silence(ask, self._now()), width)
+        is_timed = ask.deadline is not None
         self.say(
             "",
             render_header(ask, ink, width),
+            *(map(ink.caution, silence) if is_timed else ()),
             *lay_out(render_opening(ask.prompt), ink, width),
-            *map(paint, wrap(render_silence(ask, self._now()), width)),
-            *map(ink.faint, wrap(elsewhere, width)),
+            *(() if is_timed else map(ink.faint, silence)),
+            *map(
+                ink.faint, wrap(f"Or from elsewhere: {self._command} answer {short_id(ask.ask_id)} …", width)
+            ),
         )
 
     def show(self, block: str, *, has_title: bool = True) -> None:

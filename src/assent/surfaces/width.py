@@ -34,7 +34,10 @@ def _split(text: str, width: int) -> tuple[str, str]:
 
 def cut(text: str, width: int) -> str:
     """Return `text` on one line of at most `width` columns, with a sign where something is left out."""
-    return text if columns(text) <= width else _split(text, width - 1)[0] + "…"
+    if columns(text) <= width:
+        return text
+    head = _split(text, width - 1)[0]
+    return f"{head}…" if columns(head) < width else "…"
 
 
 def pad(text: str, width: int) -> str:

@@ -6,7 +6,9 @@ file of its own, so that two threads or hubs of one process exclude each other l
 Rule 1: whoever lets go takes the file away first, under the lock; whoever gets the lock looks whether the file is
         still the one under that name. Nothing piles up, and nobody holds a file that others no longer see.
 Rule 2: a forked child holds nothing. It closes what it inherited, or the lock would outlive the parent; closing
-        leaves the parent's lock alone. No fork may fall between opening a file and noting it.
+        leaves the parent's lock alone. It does so before anything else; only a parent that is killed while its child
+        has not yet begun to run is outlived by its hold, for that moment. No fork falls between opening a file and
+        noting it.
 """
 
 from __future__ import annotations

@@ -11,8 +11,10 @@ import apsw
 
 from assent.protocol.ask import Ask, State
 from assent.storage.port import Head, Record, Step
-from assent.storage.sqlite.connection import plain_errors, rows
+from assent.storage.sqlite.connection import connect, plain_errors, rows
+from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.row import ask_of
+from assent.storage.sqlite.schema import is_current
 from assent.storage.sqlite.transaction import LOG_SHIFT
 
 __all__ = ["SqliteReader"]
@@ -21,19 +23,34 @@ __all__ = ["SqliteReader"]
 class SqliteReader:
     """Fits `storage.port.Reader`. Every result is fetched whole: a half-read cursor would pin its snapshot."""
 
-    def __init__(self, connection: apsw.Connection, queries: dict[str, str]) -> None:
-        self._connection = connection
+    def __init__(self, path: str, queries: dict[str, str]) -> None:
+        self._path = path
         self._queries = queries
         self._numbers: dict[str, int] = {}
+        self._opened: apsw.Connection | None = None
+        gate.note(self)
+
+    @property
+    def _connection(self) -> apsw.Connection:
+        """Opened by the first use, and again by the first use after a fork."""
+        if self._opened is None:
+            self._opened = connect(self._path, writes=False)
+        return self._opened
+
+    def is_current(self) -> bool:
+        """Say whether the file is of this program's shape."""
+        with gate, plain_errors(self._path):
+            return is_current(self._connection)
 
     @contextmanager
     def snapshot(self) -> Iterator[None]:
         """See one moment of the store in several reads."""
-        self._connection.execute("BEGIN")
-        try:
-            yield
-        finally:
-            self._connection.execute("COMMIT")
+        with gate:
+            self._connection.execute("BEGIN")
+            try:
+                yield
+            finally:
+                self._connection.execute("COMMIT")
 
     def ask(self, ask_id: str, project: str | None = None) -> Ask | None:
         """Return one ask by its id, if it is the project's."""
@@ -120,12 +137,20 @@ class SqliteReader:
 
     def version(self) -> int:
         """Return a number that changes when another connection has committed."""
-        with plain_errors(self._connection.filename):
+        with gate, plain_errors(self._path):
             return int(self._connection.pragma("data_version"))
 
     def close(self) -> None:
         """Close the connection."""
-        self._connection.close()
+        with gate:
+            self.let_go()
+
+    def let_go(self) -> None:
+        """Close the connection before a fork; not where the forking thread itself is in the middle of a snapshot."""
+        connection = self._opened
+        if connection is not None and not connection.in_transaction:
+            self._opened = None
+            connection.close()
 
     def _asks(self, query: str, values: tuple[Any, ...], project: str | None = None) -> list[Ask]:
         asks = [ask_of(row) for row in self._rows(query, values)]
@@ -135,5 +160,5 @@ class SqliteReader:
         return self._rows(query, values)[0]
 
     def _rows(self, query: str, values: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        with plain_errors(self._connection.filename):
+        with gate, plain_errors(self._path):
             return rows(self._connection, self._queries[query], values)

@@ -20,6 +20,7 @@ from assent.protocol.error import StoreBusyError
 from assent.storage.queries import load_queries
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.connection import connect, plain_errors
+from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.hold import FileHold
 from assent.storage.sqlite.lock import FileLock
 from assent.storage.sqlite.place import prepare
@@ -31,7 +32,7 @@ from assent.storage.sqlite.transaction import SqliteTransaction
 __all__ = ["SqliteStore"]
 
 _inherited: list[Any] = []
-"""A forked child's inherited connections: never used, never closed, so never collected."""
+"""What a forked child inherited in spite of the gate: never used, never closed, so never collected."""
 
 
 class SqliteStore:
@@ -46,6 +47,7 @@ class SqliteStore:
             for name, query in load_queries("assent.storage.sqlite", "queries.sql").items()
         }
         self._fresh()
+        gate.note(self)
 
     def _fresh(self) -> None:
         self.mutex = threading.Lock()
@@ -67,16 +69,17 @@ class SqliteStore:
             try:
                 if not self._lock.acquire(may_wait=may_wait):
                     raise StoreBusyError
-                connection = self._writer or self._open_writer()
-                connection.execute("BEGIN IMMEDIATE")
-                try:
-                    transaction = SqliteTransaction(connection, self._queries)
-                    yield transaction
-                    transaction.flush()
-                    connection.execute("COMMIT")
-                except BaseException as error:
-                    self._roll_back(connection, error)
-                    raise
+                with gate:
+                    connection = self._writer or self._open_writer()
+                    connection.execute("BEGIN IMMEDIATE")
+                    try:
+                        transaction = SqliteTransaction(connection, self._queries)
+                        yield transaction
+                        transaction.flush()
+                        connection.execute("COMMIT")
+                    except BaseException as error:
+                        self._roll_back(connection, error)
+                        raise
             finally:
                 self._lock.release()
 
@@ -119,7 +122,7 @@ class SqliteStore:
 
     def check(self) -> list[str]:
         """Return what SQLite's own integrity check finds wrong; empty when all is well."""
-        with plain_errors(str(self.path)):
+        with gate, plain_errors(str(self.path)):
             connection = connect(str(self.path), writes=False)
             try:
                 rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
@@ -127,8 +130,15 @@ class SqliteStore:
                 connection.close()
         return [str(row[0]) for row in rows if row[0] != "ok"]
 
+    def let_go(self) -> None:
+        """Close the writer before a fork; not where the forking thread itself is in the middle of a transaction."""
+        connection = self._writer
+        if connection is not None and not connection.in_transaction:
+            self._writer = None
+            connection.close()
+
     def after_fork(self) -> None:
-        """In the child: drop the inherited handles unclosed and start anew."""
+        """In the child: drop what was inherited unclosed and start anew."""
         _inherited.extend((self._writer, self._readers, self.bell))
         self._lock.close()
         self._fresh()
@@ -139,9 +149,8 @@ class SqliteStore:
             readers, self._readers = self._readers, []
         for reader in readers:
             reader.close()
-        if self._writer is not None:
-            self._writer.close()
-            self._writer = None
+        with gate:
+            self.let_go()
         self.bell.close()
         self._lock.close()
 
@@ -160,11 +169,10 @@ class SqliteStore:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
     def _open_reader(self) -> SqliteReader:
-        if self.path.exists():
-            connection = connect(str(self.path), writes=False)
-            if is_current(connection):
-                return SqliteReader(connection, self._queries)
-            connection.close()
+        reader = SqliteReader(str(self.path), self._queries)
+        if self.path.exists() and reader.is_current():
+            return reader
+        reader.close()
         with self.mutex, self.transaction():
             pass
-        return SqliteReader(connect(str(self.path), writes=False), self._queries)
+        return reader
