@@ -33,6 +33,7 @@ from assent.protocol.prompt import Prompt
 from assent.storage.sqlite import store as store_module
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.store import SqliteStore
+from assent.storage.sqlite import transaction as transaction_module
 from assent.storage.sqlite.transaction import SqliteTransaction
 from assent.storage.writer import Writer
 from assent.surfaces import race
@@ -90,12 +91,14 @@ def _look_then_write() -> None:
         transaction._asks[ask_id] = seen[ask_id]
         return seen[ask_id]
 
-    def always(transaction: SqliteTransaction, query: str, values: tuple[Any, ...]) -> None:
-        transaction._connection.execute(query.replace("AND state = 'open'", ""), values)
+    expand = transaction_module._expand
+
+    def always(query: str, width: int, size: int) -> str:
+        return expand(query.replace("AND asks.state = 'open'", ""), width, size)
 
     Hub.handle = looked  # type: ignore[method-assign]
     SqliteTransaction.ask = remembered  # type: ignore[method-assign]
-    SqliteTransaction._one_row = always  # type: ignore[method-assign]
+    transaction_module._expand = always  # type: ignore[assignment]
 
 
 def _fail_together() -> None:

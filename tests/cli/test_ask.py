@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from assent import Ask
 from tests.cli.shell import PATIENCE, Result, Shell
 
 __all__: list[str] = []
@@ -284,3 +285,18 @@ def test_ask_keeps_deadline_and_consequence(call: Callable[..., Result]) -> None
     ask = call("show", ask_id, "--json").json
     assert (ask["consequence"], ask["escalate_to"]) == ("escalate", "human:sam")
     assert "then sam is asked, too" in call("show", ask_id).out
+
+
+def test_ask_left_in_the_moment_of_its_answer_tells_the_answer(
+    call: Callable[..., Result], shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C does not make a lie of it: what is decided is decided."""
+
+    def interrupted(_place: object, _asker: object, ask: Ask, _wait: object) -> Ask:
+        shell.answer(ask.ask_id, "2")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("assent.cli.ask._await", interrupted)
+    asked = call("ask", *QUESTION)
+    assert (asked.status, asked.out) == (0, "SQLite\n")
+    assert "Nothing was decided" not in asked.err

@@ -5,6 +5,13 @@ from pathlib import Path
 
 import pytest
 
+from assent.protocol.error import (
+    StoreBusyError,
+    StoreError,
+    StoreFullError,
+    StoreReadOnlyError,
+    StoreTooNewError,
+)
 from tests.cli.shell import Result, Shell
 
 __all__: list[str] = []
@@ -102,3 +109,20 @@ def test_doctor_tells_when_no_bell_can_be_rung(
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path / "file"))
     found = call("doctor", "--json")
     assert (found.status, checks(found)["doorbell"]["ok"]) == (1, False)
+
+
+@pytest.mark.parametrize("error", [StoreReadOnlyError, StoreFullError, StoreBusyError, StoreTooNewError])
+def test_doctor_has_a_remedy_for_every_trouble_of_a_store(
+    call: Call, monkeypatch: pytest.MonkeyPatch, error: type[StoreError]
+) -> None:
+    """Whatever opening it says."""
+    call("ask", "Which?", "--no-wait")
+
+    def fail(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("assent.client.connect.open_hub", fail)
+    found = call("doctor", "--json")
+    contents = checks(found)["contents"]
+    assert (found.status, contents["ok"], contents["value"]) == (1, False, error().message)
+    assert contents["remedy"]

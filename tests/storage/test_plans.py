@@ -33,7 +33,7 @@ INDEXES = {
     "due": "SEARCH a USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
     "has_due": "SEARCH a EXISTS USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
     "next_deadline": "SEARCH a USING INDEX asks_due (project_number=?",
-    "end_ask": BY_ID.format("asks"),
+    "end_asks": BY_ID.format("asks"),
     "mark_ask": BY_ID.format("asks"),
     "claim_ask": BY_ID.format("asks"),
     "records": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
@@ -47,7 +47,7 @@ READS_ALL = {
     "asks_ending_in": "tried only after the open ones, for an id that a person typed",
     "all_steps": "an audit looks at everything",
 }
-INSERTS = {"add_project", "put_step"}
+INSERTS = {"add_project", "insert_asks", "insert_events", "put_step"}
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def connection(tmp_path: Path) -> Iterator[apsw.Connection]:
 
 def read_plan(connection: apsw.Connection, query: str) -> list[str]:
     """Return the lines of SQLite's plan for one of our statements."""
-    query = query.replace("{ask}", ASK_COLUMNS)
+    query = query.replace("{ask}", ASK_COLUMNS).replace("{rows}", "(?, ?, ?, ?, ?), (?, ?, ?, ?, ?)")
     numbered = [int(number) for number in re.findall(r"\?(\d)", query)]
     count = max(numbered, default=query.count("?"))
     return [str(row[3]) for row in connection.execute(f"EXPLAIN QUERY PLAN {query}", (None,) * count)]

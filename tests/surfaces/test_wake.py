@@ -78,6 +78,13 @@ def test_interrupt_is_held_back_and_strikes_at_the_end() -> None:
     assert done == ["stored"]
 
 
+def test_interrupt_after_something_final_is_forgotten() -> None:
+    """What was done is told; nobody is left in doubt."""
+    with uninterrupted(is_final=True):
+        os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_call_after_close_does_nothing() -> None:
     """A thread may come late."""
     wake = Wake()

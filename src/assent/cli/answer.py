@@ -19,6 +19,7 @@ from assent.protocol.display import display
 from assent.protocol.ending import render_name
 from assent.protocol.error import BadRequestError, UnrecognisedError
 from assent.protocol.prompt import Prompt
+from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command", "join_values"]
 
@@ -61,16 +62,17 @@ def command(
         raise click.UsageError("--reason goes with --decline.")
     who = person(place.environ)
     with finding(place, ask_id) as found:
-        client = found.client(who, assurance_here())
+        client, whole_id, prompt = found.client(who, assurance_here()), found.ask.ask_id, found.ask.prompt
+        reply = "" if decline else join_values(prompt, values)
         try:
-            if decline:
-                ask = client.decline(found.ask.ask_id, reason or "")
-            else:
-                reply = join_values(found.ask.prompt, values)
-                ask = client.answer(found.ask.ask_id, reply, unattended=unattended)
+            with uninterrupted(is_final=True):
+                if decline:
+                    ask = client.decline(whole_id, reason or "")
+                else:
+                    ask = client.answer(whole_id, reply, unattended=unattended)
         except UnrecognisedError as refusal:
             status = complain(refusal, as_json)
-            say(render_brief(found.ask.prompt))
+            say(render_brief(prompt))
             return status
     click.echo(render_json(ask) if as_json else _render_recorded(ask))
     return DONE

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 
@@ -24,7 +25,7 @@ from assent.client.identity import agent, agent_mark, person
 from assent.protocol.answer import labels
 from assent.protocol.ask import Ask, Consequence, Kind, render_json
 from assent.protocol.display import display
-from assent.protocol.error import ForbiddenError, NoAnswer, StillOpen
+from assent.protocol.error import AssentError, ForbiddenError, StillOpen
 from assent.protocol.principal import Assurance, Principal
 from assent.protocol.prompt import Prompt, question
 from assent.surfaces.card import short_id
@@ -95,9 +96,10 @@ def command(place: Place, /, **given: Any) -> int:
             if given["no_wait"]:
                 click.echo(render_json(ask) if given["as_json"] else ask.ask_id)
                 return DONE
-            return _finish(place, asker, ask, given["wait"], as_json=given["as_json"])
+            ask = _await(place, asker, ask, given["wait"]) if ask.is_open else ask
+            return _report(ask, as_json=given["as_json"])
         except (KeyboardInterrupt, EOFError):
-            return _leave(ask, as_json=given["as_json"])
+            return _leave(asker, ask, as_json=given["as_json"])
 
 
 def _open(place: Place, asker: Client, prompt: Prompt, given: dict[str, Any]) -> Ask:
@@ -125,48 +127,53 @@ def _prompt(given: dict[str, Any]) -> Prompt:
     return question(text, given["options"], body=given["body"], multiple=given["multiple"], free=is_free)
 
 
-def _finish(place: Place, asker: Client, ask: Ask, wait: timedelta | None, *, as_json: bool) -> int:
-    seconds = None if wait is None else wait.total_seconds()
-    try:
-        if ask.is_open:
-            ask = _await(place, asker, ask, seconds)
-        if ask.answer is None:
-            raise no_answer(ask)
-    except (NoAnswer, StillOpen) as ending:
-        shown = ending.ask or ask
-        _say(ending.message if not shown.is_open else f"{ending.message} {_how(shown)}")
-        if as_json:
-            click.echo(render_json(shown))
-        return status_of(ending)
-    # Bytes: click would take colour codes out of a text, and the answer is printed as it was given.
-    click.echo(render_json(ask) if as_json else render_answer(ask, is_seen=sys.stdout.isatty()).encode())
-    return DONE
+def _report(ask: Ask, *, as_json: bool, opening: str = "") -> int:
+    """Print how the ask stands; return the exit status that says the same."""
+    status = DONE
+    if ask.answer is None:
+        ending = no_answer(ask)
+        status = status_of(ending)
+        _say(f"{opening or ending.message} {_how(ask)}" if ask.is_open else ending.message)
+    if as_json:
+        click.echo(render_json(ask))
+    elif ask.answer is not None:
+        # Bytes: click would take colour codes out of a text, and the answer is printed as it was given.
+        click.echo(render_answer(ask, is_seen=sys.stdout.isatty()).encode())
+    return status
 
 
-def _leave(ask: Ask | None, *, as_json: bool) -> int:
-    """Nobody decided anything: Ctrl-C, or the terminal is gone."""
+def _leave(asker: Client, ask: Ask | None, *, as_json: bool) -> int:
+    """Ctrl-C, or the terminal is gone. Somebody elsewhere may have answered in the same moment: the store knows."""
     say("")
     if ask is None:
         _say("Nothing was asked.")
         return STILL_OPEN
-    _say(f"Nothing was decided; the ask stays open. {_how(ask)}")
-    if as_json:
-        click.echo(render_json(ask))
-    return STILL_OPEN
+    with suppress(AssentError):
+        ask = asker.show(ask.ask_id)
+    return _report(ask, as_json=as_json, opening="Nothing was decided; the ask stays open.")
 
 
-def _await(place: Place, asker: Client, ask: Ask, seconds: float | None) -> Ask:
+def _await(place: Place, asker: Client, ask: Ask, wait: timedelta | None) -> Ask:
+    """Return the ask as it is after the wait; it may still be open."""
+    seconds = None if wait is None else wait.total_seconds()
     reader = _reader(place)
-    if reader is None:
-        _say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")
-        with Wake() as wake:
-            elsewhere = Elsewhere(asker, ask, seconds, wake.call)
-            while wake.wait() is not None:
-                pass  # a signal that ends nothing
-        return elsewhere.result()
-    typist = place.client(asker.hub, reader, via="terminal", assurance=Assurance.TERMINAL)
-    with TerminalSurface(now, place.environ) as surface:
-        return answer_here(surface, typist, ask, seconds)
+    try:
+        if reader is None:
+            return _wait(asker, ask, seconds)
+        typist = place.client(asker.hub, reader, via="terminal", assurance=Assurance.TERMINAL)
+        with TerminalSurface(now, place.environ) as surface:
+            return answer_here(surface, typist, ask, seconds)
+    except StillOpen as lapsed:
+        return lapsed.ask or ask
+
+
+def _wait(asker: Client, ask: Ask, seconds: float | None) -> Ask:
+    _say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")
+    with Wake() as wake:
+        elsewhere = Elsewhere(asker, ask, seconds, wake.call)
+        while wake.wait() is not None:
+            pass  # a signal that ends nothing
+    return elsewhere.result()
 
 
 def _reader(place: Place) -> Principal | None:

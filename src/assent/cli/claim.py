@@ -12,6 +12,7 @@ from assent.client.identity import person
 from assent.protocol.ask import render_json
 from assent.protocol.ending import render_name
 from assent.surfaces.card import short_id
+from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command"]
 
@@ -29,7 +30,7 @@ def command(place: Place, /, ask_id: str, as_json: bool) -> int:
       assent claim k3x9d2
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     who = person(place.environ)
-    with finding(place, ask_id) as found:
+    with finding(place, ask_id) as found, uninterrupted(is_final=True):
         ask = found.client(who).claim(found.ask.ask_id)
     click.echo(render_json(ask) if as_json else f"{render_name(str(who))} is on {short_id(ask.ask_id)}")
     return DONE

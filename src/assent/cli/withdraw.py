@@ -12,6 +12,7 @@ from assent.client.identity import person
 from assent.protocol.ask import render_json
 from assent.protocol.ending import render_name
 from assent.surfaces.card import short_id
+from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command"]
 
@@ -28,7 +29,7 @@ def command(place: Place, /, ask_id: str, reason: str, as_json: bool) -> int:
       assent withdraw k3x9d2 --reason 'no longer needed'
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     who = person(place.environ)
-    with finding(place, ask_id) as found:
+    with finding(place, ask_id) as found, uninterrupted(is_final=True):
         ask = found.client(who).withdraw(found.ask.ask_id, reason)
     click.echo(render_json(ask) if as_json else f"{render_name(str(who))} took {short_id(ask.ask_id)} back")
     return DONE

@@ -115,7 +115,8 @@ def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: flo
             if values is None:
                 _show_next(surface, draft, ask)
                 continue
-            ended = person.answer(ask.ask_id, values if is_round else reply)
+            with uninterrupted(is_final=True):
+                ended = person.answer(ask.ask_id, values if is_round else reply)
         except (UnrecognisedError, TooLargeError) as refusal:
             surface.say(display(refusal.message, lines=False))
             surface.show(render_field(draft.next[1]), has_title=False)

@@ -20,10 +20,10 @@ _CALL = b"\0"  # no signal has this number
 
 
 @contextmanager
-def uninterrupted() -> Iterator[None]:
+def uninterrupted(*, is_final: bool = False) -> Iterator[None]:
     """Hold Ctrl-C back for a moment. It is not lost: it strikes at the end.
 
-    Not by blocking the signal: another thread would take it, and Python would still interrupt the main one.
+    After something final it is too late, and Ctrl-C is forgotten: what was done is told. Not by blocking the signal: another thread would take it, and Python would still interrupt the main one.
     """
     before = signal.getsignal(signal.SIGINT)
     if threading.current_thread() is not threading.main_thread() or not callable(before):
@@ -35,7 +35,7 @@ def uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-        if held:
+        if held and not is_final:
             before(held[0], None)
 
 

@@ -64,8 +64,16 @@ SELECT p.project FROM projects p WHERE EXISTS (
 SELECT min((SELECT min(a.deadline) FROM asks a INDEXED BY asks_due WHERE a.project_number = p.project_number
   AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0)) FROM projects p;
 
--- end_ask: The one conditional write that decides; its row count is the verdict.
-UPDATE asks SET state = ?, flags = ?, sequence = ?, ending = ? WHERE ask_id = ? AND state = 'open';
+-- insert_asks: New asks, several a statement.
+INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, asker, run_id, opened_at, opened,
+deadline, consequence, escalate_to, flags, sequence, ending) VALUES {rows};
+
+-- insert_events: New events of the log, several a statement.
+INSERT INTO events (event_number, at, type, subject, body, hash) VALUES {rows};
+
+-- end_asks: The conditional write that decides; its row count is the verdict.
+UPDATE asks SET state = v.column1, flags = v.column2, sequence = v.column3, ending = v.column4
+FROM (VALUES {rows}) AS v WHERE asks.ask_id = v.column5 AND asks.state = 'open';
 
 -- mark_ask: An open ask is marked and stays open.
 UPDATE asks SET flags = ?, sequence = ? WHERE ask_id = ? AND state = 'open';

@@ -14,7 +14,6 @@ from assent.protocol.prompt import Prompt, encode_prompt
 
 __all__ = [
     "ASK_COLUMNS",
-    "INSERT_ASK",
     "ask_of",
     "decode_instant",
     "encode_ending",
@@ -26,10 +25,6 @@ __all__ = [
 ASK_COLUMNS = (
     "a.ask_id, p.project, a.kind, a.state, a.key, a.prompt, a.digest, a.asker, a.run_id, a.opened_at,"
     " a.deadline, a.consequence, a.escalate_to, a.ending, a.sequence, a.flags, a.claim"
-)
-INSERT_ASK = (
-    "INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, asker, run_id, opened_at, opened,"
-    " deadline, consequence, escalate_to, flags, sequence, ending) VALUES"
 )
 OVERDUE, UNDELIVERED = 1, 2
 
@@ -66,8 +61,8 @@ def encode_ending(ask: Ask) -> bytes | None:
     return None if ending is None else _encode(ending)
 
 
-def insert_values(number: int, ask: Ask) -> tuple[Any, ...]:
-    """Return the values of INSERT_ASK for a new ask of project `number`."""
+def insert_values(number: int, opened: int, ask: Ask) -> tuple[Any, ...]:
+    """Return the values of `insert_asks` for a new ask of project `number`, opened by event `opened`."""
     return (
         ask.ask_id,
         number,
@@ -79,7 +74,7 @@ def insert_values(number: int, ask: Ask) -> tuple[Any, ...]:
         ask.asker,
         ask.run_id,
         encode_instant(ask.opened_at),
-        ask.sequence,
+        opened,
         None if ask.deadline is None else encode_instant(ask.deadline),
         ask.consequence,
         ask.escalate_to,

@@ -8,6 +8,7 @@ free its key before its successor takes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 from hashlib import sha256
 from itertools import chain
 from typing import Any
@@ -22,7 +23,6 @@ from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Step
 from assent.storage.sqlite.connection import rows
 from assent.storage.sqlite.row import (
-    INSERT_ASK,
     ask_of,
     encode_ending,
     encode_instant,
@@ -35,7 +35,6 @@ __all__ = ["LOG_SHIFT", "SqliteTransaction"]
 LOG_SHIFT = 1 << 40
 """event_number = project_number * LOG_SHIFT + sequence."""
 
-_INSERT_EVENT = "INSERT INTO events (event_number, at, type, subject, body, hash) VALUES"
 _encode = msgspec.json.Encoder().encode
 _GROUPS = (32, 8, 1)
 
@@ -156,46 +155,53 @@ class SqliteTransaction:
         execute = self._connection.execute
         for ask in self._marked.values():
             if ask.ask_id not in self._ended:
-                self._one_row(self._queries["mark_ask"], (flags_of(ask), ask.sequence, ask.ask_id))
-        for ask in self._ended.values():
-            values = (ask.state, flags_of(ask), ask.sequence, encode_ending(ask), ask.ask_id)
-            self._one_row(self._queries["end_ask"], values)
+                execute(self._queries["mark_ask"], (flags_of(ask), ask.sequence, ask.ask_id))
+        self._end_asks()
         new_rows = []
         for ask_id, (number, opened) in self._opened.items():
             new = self._asks[ask_id]
             assert new is not None  # noqa: S101 - put() has set it
-            values = insert_values(number, new)
-            new_rows.append((*values[:10], opened, *values[11:]))
+            new_rows.append(insert_values(number, opened, new))
         try:
-            self._insert(INSERT_ASK, 17, new_rows)
+            self._write("insert_asks", new_rows)
         except apsw.ConstraintError as error:
             # Ids are minted by callers: this one stands for another ask, perhaps of another project.
             raise CommandReusedError("This id or key already belongs to another ask.") from error
         for ask_id, claim in self._claims.items():
             execute(self._queries["claim_ask"], (None if claim is None else _encode(claim), ask_id))
-        self._insert(_INSERT_EVENT, 6, self._events)
+        self._write("insert_events", self._events)
         for head in self._heads.values():
             if head.sequence == 0:
                 execute(self._queries["drop_project"], (head.number,))
             elif self._events:
                 execute(self._queries["save_head"], (head.sequence, head.hash, head.at, head.number))
 
-    def _one_row(self, query: str, values: tuple[Any, ...]) -> None:
-        # The state was read inside this transaction, so another count means that the store broke its word.
-        self._connection.execute(query, values)
-        if self._connection.changes() != 1:
+    def _end_asks(self) -> None:
+        ended = [
+            (ask.state, flags_of(ask), ask.sequence, encode_ending(ask), ask.ask_id)
+            for ask in self._ended.values()
+        ]
+        # The states were read inside this transaction, so another count means that the store broke its word.
+        if self._write("end_asks", ended) != len(ended):
             raise StoreError("A conditional write did not hold inside its own transaction.")
 
-    def _insert(self, head: str, width: int, new: list[tuple[Any, ...]]) -> None:
-        row = "(" + ", ".join("?" * width) + ")"
-        start = 0
+    def _write(self, name: str, new: list[tuple[Any, ...]]) -> int:
+        """Run a query that takes several rows, a few times; return how many rows it changed."""
+        start = changed = 0
         for size in _GROUPS:
-            if len(new) - start < size:
-                continue
-            query = f"{head} {', '.join([row] * size)}"
             while len(new) - start >= size:
-                self._connection.execute(query, tuple(chain.from_iterable(new[start : start + size])))
+                group = new[start : start + size]
+                query = _expand(self._queries[name], len(group[0]), size)
+                self._connection.execute(query, tuple(chain.from_iterable(group)))
+                changed += self._connection.changes()
                 start += size
+        return changed
+
+
+@cache
+def _expand(query: str, width: int, size: int) -> str:
+    row = "(" + ", ".join("?" * width) + ")"
+    return query.replace("{rows}", ", ".join([row] * size))
 
 
 def _is_due(ask: Ask, head: Head) -> bool:

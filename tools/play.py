@@ -1,0 +1,296 @@
+"""Plays a page: `python -m tools.play [--write] [PAGE…]`. What the docs show is what really happens.
+
+The blocks of a page run in order in one empty folder called `shop`, as a person called ana. A console block is typed
+into a real shell on a real terminal: lines after `$ ` are commands, lines after `> ` are replies, all else must be what
+the terminal shows. Ids, moments, spans of time and process numbers may differ; a line of just `…` stands for any lines.
+
+    ```console play                   in the first terminal
+    ```console play terminal=two      in another one, at the same time
+    ```console play waits             at its end the command waits, with a new ask in the store
+    ```console play waits=again       at its end the command waits, or is just about to
+    ```console play kill              the command is killed (kill -9) once it has asked and waits
+    ```console play more kill         the command that waits is killed
+    ```console play more              goes on where this terminal's last block stopped
+
+With --write the blocks are captured anew and put into the page.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from assent.client.client import Client
+from assent.client.identity import AGENT_MARKS
+from assent.hub.compose import hub_on_file
+from assent.protocol.principal import Principal, Role
+from assent.testing import ScriptedPerson
+from tools.names import Names, can_be_told, known_ids
+from tools.page import Block, Page, pages
+from tools.terminal import PATIENCE, Terminal
+
+__all__ = ["PlayError", "is_played", "main", "play"]
+
+
+_TRIES = 30
+
+
+class PlayError(Exception):
+    """A block does not do what the page says."""
+
+
+class _UnluckyError(Exception):
+    """The run has an id that a page could not show."""
+
+
+def is_played(page: Page) -> bool:
+    """Tell whether some block of the page can be run."""
+    return any("play" in block.words or "run" in block.words for block in page.blocks())
+
+
+def play(page: Page, *, writes: bool = False) -> str:
+    """Play all blocks of a page; return the page's text, with the consoles captured anew where `writes`.
+
+    Raises:
+        PlayError: something came out differently.
+    """
+    for _ in range(_TRIES):
+        with suppress(_UnluckyError):
+            return _play(page, writes=writes)
+    raise PlayError(f"{page.name}: {_TRIES} tries had ids that cannot be told from words.")
+
+
+def _play(page: Page, *, writes: bool) -> str:
+    text = page.text
+    with _stage() as stage:
+        shift = 0
+        for block in page.blocks():
+            try:
+                fresh = stage.perform(block, writes=writes)
+            except PlayError as error:
+                raise PlayError(f"{page.name}:{block.line}: {error}") from None
+            text = text[: block.start + shift] + fresh + text[block.end + shift :]
+            shift += len(fresh) - len(block.text)
+    return text
+
+
+@contextmanager
+def _stage() -> Iterator[_Stage]:
+    # A short name: a socket's whole path has at most 107 bytes.
+    with tempfile.TemporaryDirectory(prefix="as-") as name:
+        stage = _Stage(Path(name))
+        try:
+            yield stage
+        finally:
+            stage.close()
+
+
+class _Stage:
+    """The folder, the terminals and the names of one page."""
+
+    def __init__(self, root: Path) -> None:
+        self._folder = root / "shop"
+        self._folder.mkdir()
+        for name in ("home", "run"):
+            (root / name).mkdir(mode=0o700)
+        self._environ = _environ(root)
+        self._terminals: dict[str, Terminal] = {}
+        self._told, self._seen = Names(), Names()
+        self._printed = ""
+
+    def perform(self, block: Block, *, writes: bool) -> str:
+        """Do what a block says; return its text as it should stand."""
+        if "file" in block.words:
+            (self._folder / block.words["file"]).write_text(block.text, encoding="utf-8")
+        if "run" in block.words:
+            self._printed = self._run(block)
+        if "output" in block.words:
+            self._told.learn_page(block.text)
+            return self._printed if writes else self._compare(block.text, self._printed)
+        return self._type(block, writes=writes) if "play" in block.words else block.text
+
+    def close(self) -> None:
+        """End the shells."""
+        for terminal in self._terminals.values():
+            terminal.close()
+
+    # Programs
+
+    def _run(self, block: Block) -> str:
+        program = self._folder / block.words.get("file", "block.py")
+        program.write_text(block.text, encoding="utf-8")
+        replies = [reply for reply in block.words.get("answers", "").split("|") if reply]
+        if not replies:
+            return self._finish(program)
+        hub = hub_on_file(self._folder / ".assent" / "assent.db")
+        try:
+            client = Client(hub, self._folder.name, Principal(Role.HUMAN, "ana"))
+            with ScriptedPerson(client) as ana:
+                for reply in replies:
+                    if reply.startswith("decline"):
+                        ana.will_decline(lambda _: True, reply.removeprefix("decline").strip(": "))
+                    else:
+                        ana.will_answer(lambda _: True, reply)
+                return self._finish(program)
+        finally:
+            hub.close()
+
+    def _finish(self, program: Path) -> str:
+        done = subprocess.run(
+            [sys.executable, str(program)],
+            cwd=self._folder,
+            env=self._environ,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+            check=False,
+        )
+        if done.returncode:
+            raise PlayError(f"it ended with status {done.returncode}.\n{done.stderr}")
+        return done.stdout
+
+    # Terminals
+
+    def _type(self, block: Block, *, writes: bool) -> str:
+        terminal = self._terminal(block.words.get("terminal", "one"))
+        self._told.learn_page(block.text)
+        known = len(known_ids(self._folder))
+        try:
+            self._enter(terminal, block.text.splitlines())
+            if "$ " in block.text and (block.words.get("waits") == "" or "kill" in block.words):
+                terminal.until(lambda: len(known_ids(self._folder)) > known, waits=True)
+            if "kill" in block.words:
+                if "$ " in block.text:
+                    terminal.await_prompt(">")
+                terminal.kill()
+            return self._capture(block, terminal) if writes else self._check(block, terminal)
+        except TimeoutError as error:
+            raise PlayError(f"{error}\nThe terminal shows:\n{terminal.fresh()}") from None
+
+    def _terminal(self, name: str) -> Terminal:
+        if name not in self._terminals:
+            self._terminals[name] = Terminal(self._folder, self._environ)
+        return self._terminals[name]
+
+    def _check(self, block: Block, terminal: Terminal) -> str:
+        waits = "waits" in block.words
+        with suppress(TimeoutError):  # the comparison says more
+            terminal.until(lambda: self._fits(block.text, terminal.fresh()), waits=waits)
+        return self._compare(block.text, terminal.take())
+
+    def _capture(self, block: Block, terminal: Terminal) -> str:
+        terminal.settle(waits="waits" in block.words)
+        shown = terminal.take()
+        if "…" in block.text.splitlines():
+            return self._compare(block.text, shown)
+        self._learn(shown)
+        if not all(can_be_told(ask_id) for ask_id in known_ids(self._folder)):
+            raise _UnluckyError
+        return shown
+
+    def _enter(self, terminal: Terminal, lines: list[str]) -> None:
+        is_going_on = False
+        for line in lines:
+            if line.startswith("$ ") or is_going_on:
+                typed = line if is_going_on else line[2:]
+                if not is_going_on:
+                    terminal.await_prompt("$")
+                is_going_on = typed.endswith("\\")
+                terminal.type(self._translate(typed) + "\n")
+            elif line == "> ^C":
+                terminal.await_prompt(">")
+                terminal.type("\x03")
+            elif line.startswith("> ") and line != "> Killed":
+                terminal.await_prompt(">")
+                terminal.type(self._translate(line[2:]) + "\n")
+
+    def _translate(self, typed: str) -> str:
+        """Return a typed line with the page's ids replaced by those of this run."""
+        names = self._told.in_page(typed)
+        if names:
+            self._learn("\n".join(terminal.everything() for terminal in self._terminals.values()))
+        for name in names:
+            mine = self._seen.at(self._told.number(name))
+            if mine is None:
+                raise PlayError(f"nothing on the terminals is the {name} of the page.")
+            typed = typed.replace(name, mine if len(name) > len(mine) else mine[-len(name) :])
+        return typed
+
+    # Comparing
+
+    def _learn(self, shown: str) -> None:
+        self._seen.learn(shown, known_ids(self._folder))
+
+    def _fits(self, told: str, shown: str) -> bool:
+        self._learn(shown)
+        wanted = "\n".join(
+            "(?:.*\n)*?.*" if line.strip() == "…" else re.escape(line)
+            for line in self._told.mask(told.rstrip("\n")).split("\n")
+        )
+        return re.fullmatch(wanted, self._seen.mask(shown.rstrip("\n"))) is not None
+
+    def _compare(self, told: str, shown: str) -> str:
+        if self._fits(told, shown):
+            return told
+        wanted, found = self._told.mask(told).splitlines(), self._seen.mask(shown).splitlines()
+        lines = difflib.unified_diff(wanted, found, "the page", "what happens", lineterm="")
+        raise PlayError("it came out differently.\n" + "\n".join(lines))
+
+
+def _environ(root: Path) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ASSENT_")}
+    for name in (
+        *AGENT_MARKS,
+        "PYTHONDONTWRITEBYTECODE",
+        "PYTEST_ADDOPTS",
+        "PYTEST_CURRENT_TEST",
+        "NO_COLOR",
+    ):
+        kept.pop(name, None)
+    programs = Path(sys.executable).parent
+    return kept | {
+        "HOME": str(root / "home"),
+        "XDG_STATE_HOME": str(root / "home" / "state"),
+        "XDG_RUNTIME_DIR": str(root / "run"),
+        "PATH": f"{programs}{os.pathsep}{kept.get('PATH', os.defpath)}",
+        "USER": "ana",
+        "LOGNAME": "ana",
+        "TERM": "xterm-256color",
+        "LC_ALL": "C.UTF-8",
+        "PS1": "$ ",
+        "PS2": "",
+    }
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Play the pages that were named, or all; 1 if one of them does not tell the truth."""
+    parser = argparse.ArgumentParser(prog="tools.play", description="Run what the pages show.")
+    parser.add_argument("--write", action="store_true", help="capture the consoles anew")
+    parser.add_argument("page", nargs="*", type=Path)
+    chosen = parser.parse_args(arguments)
+    named = [Page(path.resolve()) for path in chosen.page] or [page for page in pages() if is_played(page)]
+    is_true = True
+    for page in named:
+        try:
+            text = play(page, writes=chosen.write)
+        except PlayError as error:
+            print(error, file=sys.stderr)
+            is_true = False
+            continue
+        if text != page.text:
+            page.path.write_text(text, encoding="utf-8")
+            print(f"{page.name}: captured anew")
+    return 0 if is_true else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

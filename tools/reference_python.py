@@ -1,0 +1,125 @@
+"""The page of the public Python names: what each is, and how it is called."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections.abc import Iterator
+from enum import Enum
+from typing import Any
+
+import assent
+import assent.testing
+from assent.client.calls import Value
+from tools.source import first_sentence, paragraphs
+
+__all__ = ["render_python"]
+
+_CLIENTS = ("Client", "AsyncClient")
+_VALUES = ("Ask", "Field", "Option", "Prompt")
+
+_HEAD = """\
+# Python
+
+`import assent` costs almost nothing: every name below loads on first use. A call that ends badly raises one of the
+[errors](errors.md). The fields of the values are those of the [JSON](json.md) forms.
+"""
+
+_VALUE = """\
+## Values
+
+An answer is a `Value`: `{value}`. It is one text, a list where several options may be chosen, and in a round a value
+for each field's name.
+"""
+
+_TESTING = "See [test your agent](../how-to/test-your-agent.md)."
+
+
+def render_python() -> str:
+    """Return the page."""
+    named = {name: getattr(assent, name) for name in assent.__all__ if not name.startswith("_")}
+    errors = [name for name, kind in named.items() if isinstance(kind, type) and issubclass(kind, Exception)]
+    parts = [_HEAD, "## Connecting\n"]
+    parts += [_entry(name, named[name]) for name in ("connect", "connect_async")]
+    parts += _class("Client", named["Client"])
+    parts.append(_async_part(named["AsyncClient"], named["Client"]))
+    for name in ("Handle", "AsyncHandle"):
+        parts += _class(name, named[name])
+    parts.append(_VALUE.format(value=_annotation(str(Value))))
+    parts += [f"- `assent.{name}`: {first_sentence(named[name])}" for name in _VALUES]
+    parts.append("\n## Errors\n")
+    parts += [f"- `assent.{name}` (`{named[name].code}`): {first_sentence(named[name])}" for name in errors]
+    parts.append(f"\n## assent.testing\n\n{first_sentence(assent.testing)} {_TESTING}\n")
+    for name in assent.testing.__all__:
+        parts += _class(f"testing.{name}", getattr(assent.testing, name), level=3)
+    return "\n".join(parts)
+
+
+def _class(name: str, documented: Any, level: int = 2) -> list[str]:
+    parts = [f"{'#' * level} assent.{name}\n", "\n\n".join(paragraphs(documented)) + "\n"]
+    if inspect.isfunction(documented):
+        return [parts[0], _entry("", documented, prefix=f"assent.{name}")]
+    parts += [_entry(method, function) for method, function in _methods(documented)]
+    return parts
+
+
+def _async_part(client: Any, twin: Any) -> str:
+    here, there = dict(_methods(client)), dict(_methods(twin))
+    missing = [f"`{name}`" for name in there if name not in here]
+    plain = [f"`{name}`" for name, method in here.items() if not inspect.iscoroutinefunction(method)]
+    lacks = f" There is no {', '.join(missing)} yet." if missing else ""
+    blocks = f" Only {', '.join(plain)} is called without `await` and blocks." if plain else ""
+    told = " ".join(paragraphs(client))
+    return f"## assent.AsyncClient\n\n{told} The same calls as `Client`, each awaited.{lacks}{blocks}\n"
+
+
+def _methods(cls: Any) -> Iterator[tuple[str, Any]]:
+    seen = set()
+    for owner in cls.__mro__:
+        for name, member in vars(owner).items():
+            if name.startswith("_") or name in seen or owner.__module__.split(".")[0] != "assent":
+                continue
+            seen.add(name)
+            if inspect.isfunction(member):
+                yield name, member
+
+
+def _entry(name: str, function: Any, *, prefix: str = "") -> str:
+    called = prefix or name
+    told = "\n\n".join(paragraphs(function)) or ""
+    return f"```python\n{_signature(called, function)}\n```\n\n{told}\n"
+
+
+def _signature(name: str, function: Any) -> str:
+    found = inspect.signature(function)
+    shown = []
+    is_keyword_only = False
+    for parameter in found.parameters.values():
+        if parameter.name in ("self", "calls"):
+            continue
+        if parameter.kind is parameter.KEYWORD_ONLY and not is_keyword_only:
+            is_keyword_only = True
+            shown.append("*")
+        shown.append(_parameter(parameter))
+    result = "" if found.return_annotation is found.empty else f" -> {_annotation(found.return_annotation)}"
+    if name == "open":
+        result = " -> Handle"  # the call returns the ask, and the client wraps it
+    line = f"{name}({', '.join(shown)}){result}"
+    if len(line) <= 110:
+        return line
+    return f"{name}(\n" + "".join(f"    {part},\n" for part in shown) + f"){result}"
+
+
+def _parameter(parameter: inspect.Parameter) -> str:
+    told = f"{parameter.name}: {_annotation(parameter.annotation)}"
+    if parameter.default is parameter.empty:
+        return told
+    default = parameter.default
+    return f"{told} = {str(default)!r}" if isinstance(default, Enum) else f"{told} = {default!r}"
+
+
+def _annotation(annotation: Any) -> str:
+    told = annotation if isinstance(annotation, str) else getattr(annotation, "__name__", str(annotation))
+    told = re.sub(r"\bCall\[(.+)\]$", r"\1", told)
+    told = re.sub(r"\b(?:assent|datetime|collections|typing)(?:\.\w+)*\.(?=\w)", "", told)
+    return re.sub(r"\bQuestion\b", "str | Prompt", told)
