@@ -31,8 +31,9 @@ from pathlib import Path
 from assent.client.client import Client
 from assent.client.identity import AGENT_MARKS
 from assent.hub.compose import hub_on_file
+from assent.protocol.ask import Ask
 from assent.protocol.principal import Principal, Role
-from assent.testing import ScriptedPerson
+from assent.testing import ScriptedPerson, ScriptError
 from tools.names import Names, can_be_told, known_ids
 from tools.page import Block, Page, pages
 from tools.terminal import PATIENCE, Terminal
@@ -127,33 +128,36 @@ class _Stage:
     def _run(self, block: Block) -> str:
         program = self._folder / block.words.get("file", "block.py")
         program.write_text(block.text, encoding="utf-8")
-        replies = [reply for reply in block.words.get("answers", "").split("|") if reply]
+        replies = [reply for reply in block.words.get("answers", "").replace("\\n", "\n").split("|") if reply]
         if not replies:
             return self._finish(program)
+        known = set(known_ids(self._folder))
         hub = hub_on_file(self._folder / ".assent" / "assent.db")
         try:
             client = Client(hub, self._folder.name, Principal(Role.HUMAN, "ana"))
             with ScriptedPerson(client) as ana:
                 for reply in replies:
-                    if reply.startswith("decline"):
-                        ana.will_decline(lambda _: True, reply.removeprefix("decline").strip(": "))
-                    else:
-                        ana.will_answer(lambda _: True, reply)
+                    _script(ana, reply, known)
                 return self._finish(program)
+        except ScriptError as error:
+            raise PlayError(str(error)) from None
         finally:
             hub.close()
 
     def _finish(self, program: Path) -> str:
-        done = subprocess.run(
-            [sys.executable, str(program)],
-            cwd=self._folder,
-            env=self._environ,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-            check=False,
-        )
+        try:
+            done = subprocess.run(
+                [sys.executable, str(program)],
+                cwd=self._folder,
+                env=self._environ,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                text=True,
+                timeout=PATIENCE,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise PlayError("it never ended.") from None
         if done.returncode:
             raise PlayError(f"it ended with status {done.returncode}.\n{done.stderr}")
         return done.stdout
@@ -244,6 +248,16 @@ class _Stage:
         wanted, found = self._told.mask(told).splitlines(), self._seen.mask(shown).splitlines()
         lines = difflib.unified_diff(wanted, found, "the page", "what happens", lineterm="")
         raise PlayError("it came out differently.\n" + "\n".join(lines))
+
+
+def _script(ana: ScriptedPerson, reply: str, known: set[str]) -> None:
+    def is_new(ask: Ask) -> bool:
+        return ask.ask_id not in known
+
+    if reply.startswith("decline"):
+        ana.will_decline(is_new, reply.removeprefix("decline").strip(": "))
+    else:
+        ana.will_answer(is_new, reply)
 
 
 def _environ(root: Path) -> dict[str, str]:

@@ -6,13 +6,13 @@ import argparse
 import sys
 import time
 
-from torture import crash, crowd, disk, group, kill, race, silence, tamper, wakes
+from torture import crash, crowd, disk, group, hostile, kill, race, silence, tamper, wakes
 from torture.nest import WorkerLostError
 from torture.trial import Plan, Trial, Twin
 
 __all__ = ["TRIALS", "main"]
 
-TRIALS: tuple[Trial, ...] = (kill.TRIAL, race.TRIAL, crash.TRIAL, disk.TRIAL, silence.TRIAL, group.TRIAL, wakes.TRIAL, crowd.TRIAL, tamper.TRIAL)
+TRIALS: tuple[Trial, ...] = (kill.TRIAL, race.TRIAL, crash.TRIAL, disk.TRIAL, silence.TRIAL, hostile.TRIAL, group.TRIAL, wakes.TRIAL, crowd.TRIAL, tamper.TRIAL)
 
 
 def main(arguments: list[str] | None = None) -> int:

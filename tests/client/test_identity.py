@@ -71,6 +71,7 @@ def test_assurance_is_terminal_only_in_front_of_one() -> None:
     assert assurance_here(read) is Assurance.DECLARED
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_assurance_is_terminal_where_a_person_types() -> None:
     """Twin: a process in the foreground of its controlling terminal."""
     pid, terminal = pty.fork()

@@ -1,6 +1,7 @@
 """What every store promises about rows: `storage.port.Store`, `Transaction` and the asks of `Reader`."""
 
 from datetime import timedelta
+from itertools import cycle
 
 import pytest
 from msgspec.structs import replace
@@ -263,6 +264,15 @@ def test_group_of_any_size_is_stored_whole(store: Store, count: int) -> None:
         assert reader.asks("p", State.OPEN, count + 1) == asks[::-1]
         assert reader.count_open("p") == count
         assert [record.sequence for record in reader.records("p", 0, count + 1)] == list(range(1, count + 1))
+    ended = []
+    with writing(store) as transaction:
+        head = transaction.head("p", AT)
+        for ask, state in zip(asks, cycle(set(State) - {State.OPEN}), strict=False):
+            assert transaction.ask("p", ask.ask_id) == ask
+            ended.append(append_end(transaction, head, ask, state))
+    with store.reading() as reader:
+        assert reader.asks("p", None, count + 1) == ended[::-1]
+        assert reader.ended("p", count) == (2 * count, ended)
 
 
 def test_asks_are_listed_newest_first_by_project_state_and_limit(store: Store) -> None:

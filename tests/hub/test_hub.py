@@ -313,6 +313,28 @@ def test_loop_is_not_blocked_by_a_store_that_is_held(store: ThrowawayStore, hub:
     assert reply.key == "k"
 
 
+def test_task_is_told_that_the_store_is_busy_as_a_thread_is(
+    store: ThrowawayStore, hub: Hub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same limit for both, and nothing happens later here either."""
+    send(hub, opening(key="before"))
+    monkeypatch.setattr(hub_module, "BUSY_SECONDS", 0.05)
+
+    async def ask() -> None:
+        future = hub.handle(
+            opening(key="given up"), project=PROJECT, principal=AGENT, loop=asyncio.get_running_loop()
+        )
+        assert isinstance(future, asyncio.Future)
+        await asyncio.wait_for(future, BOUND)
+
+    with held_elsewhere(store), pytest.raises(StoreBusyError):
+        asyncio.run(ask())
+    monkeypatch.undo()
+    send(hub, opening(key="after"))
+    with hub.reading() as reader:
+        assert {ask.key for ask in reader.asks(PROJECT, None, 9)} == {"before", "after"}
+
+
 # Interruptions and endings
 
 

@@ -68,6 +68,7 @@ def test_async_clients_work_on_the_same_store() -> None:
         assert store.agent().count() == 0
 
 
+@pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_forked_child_leaves_the_folder_to_its_parent() -> None:
     """A child that leaves the block by itself must not take the store away."""
     with throwaway() as store:

@@ -7,6 +7,7 @@ with one call into that loop.
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Generic, TypeAlias, TypeVar
 
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["Future", "LightFuture", "Settled", "settle"]
 
 T = TypeVar("T")
+_NAP = 1.0
 
 
 class LightFuture(Generic[T]):
@@ -35,11 +37,17 @@ class LightFuture(Generic[T]):
         self._lock.release()
 
     def wait(self, seconds: float | None = None) -> bool:
-        """Wait for it; say whether it came. Without a limit Ctrl-C still ends the wait."""
-        if not self._lock.acquire(timeout=-1 if seconds is None else max(0.0, seconds)):
-            return False
-        self._lock.release()
-        return True
+        """Wait for it; say whether it came. Ctrl-C ends the wait."""
+        until = None if seconds is None else time.monotonic() + seconds
+        # A signal that comes just before the main thread falls asleep is only seen when it wakes.
+        longest = _NAP if threading.current_thread() is threading.main_thread() else threading.TIMEOUT_MAX
+        while True:
+            left = longest if until is None else min(longest, max(0.0, until - time.monotonic()))
+            if self._lock.acquire(timeout=left):
+                self._lock.release()
+                return True
+            if until is not None and time.monotonic() >= until:
+                return False
 
     def result(self) -> T:
         """Return the value of a future that `wait` said is there."""

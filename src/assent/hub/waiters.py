@@ -83,7 +83,7 @@ class Waiters:
             thread, listener = self._thread, self._listener
         if listener is not None:
             listener.nudge()
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and thread is not threading.current_thread() and thread.is_alive():
             thread.join()
         with self._lock:
             left = [future for futures in self._waiting.values() for future in futures]
@@ -92,7 +92,8 @@ class Waiters:
         settle([(future, None, StoreError("The client was closed; the ask stays open.")) for future in left])
 
     def _listen(self) -> None:
-        if self._thread is None:
+        # Ctrl-C may have come in the middle of a start, so a thread that is noted need not be there.
+        if self._thread is None or not self._thread.is_alive():
             self._is_closed = False
             self._listener = self._store.bell.listen(follows_feed=False)
             self._thread = threading.Thread(target=self._run, daemon=True, name="assent-bell")

@@ -30,7 +30,8 @@ class ScriptedPerson:
     """Answers the asks of a client's project by script.
 
     Each line serves one ask: the first line that fits and is unused. A reply that is not recognised leaves the ask
-    open, so the next line that fits has its turn. What no line fits stays open.
+    open, so the next line that fits has its turn. What no line fits stays open. Asks that ended before this person
+    came are of no interest; one that somebody else ends first gets them a conflict.
 
     >>> from assent.testing import throwaway
     >>> with throwaway() as store, store.scripted_person() as ana:
@@ -61,6 +62,7 @@ class ScriptedPerson:
         self._feed: Feed | None = None
         self._thread: threading.Thread | None = None
         self._cursor = 0
+        self._came_at = 0
         self._is_over = False
         self._failure: BaseException | None = None
 
@@ -125,6 +127,8 @@ class ScriptedPerson:
 
     def __enter__(self) -> Self:
         self._is_over = False
+        with self.client.hub.store.reading() as reader:
+            self._came_at = reader.head_sequence(self.client.project)
         self._feed = self.client.hub.follow(self.client.project, self._cursor)
         if isinstance(self.client.hub.clock, FakeClock):
             self.client.hub.clock.plan(self)
@@ -182,7 +186,8 @@ class ScriptedPerson:
             return
         ask = self.client.show(record.subject)
         self.seen.append(ask)
-        if ask.is_open:
+        # What was asked in this block is theirs also when somebody else has already ended it: they come too late.
+        if ask.is_open or record.sequence > self._came_at:
             self._waiting.append(ask)
 
     def _assign(self) -> None:
