@@ -15,8 +15,9 @@ __all__ = ["TRIAL", "run"]
 
 COUNTS = {"threads": 64, "loops": 100, "forks": 40}
 """Threads, tasks in each of four loops, children."""
-PARTS: dict[str, tuple[str, ...]] = {"wake-anyone": ("threads",), "share-after-fork": ("forks",), "wait-for-ever": ()}
+PARTS: dict[str, tuple[str, ...]] = {"wake-anyone": ("threads",), "share-after-fork": ("forks",), "wait-for-ever": (), "open-over-a-fork": ()}
 """A twin runs only through the part that it concerns."""
+ORPHANS = 60
 STOPS = 3
 STOPPED_SECONDS = 7.0
 BUSY = (4.0, 6.9)
@@ -24,7 +25,7 @@ BUSY = (4.0, 6.9)
 KINDS = (
     "others' answers",
     "unanswered",
-    "children that failed",
+    "lost",
     "busy too late or too soon",
     "changed though told busy",
     "reads held up",
@@ -50,6 +51,8 @@ def run(plan: Plan) -> Verdict:
                 _order(tally, everyone, what, f"{what}-{wave}", count)
         everyone.kill()
         person.kill()
+        if plan.twin in ("", "open-over-a-fork"):
+            _orphan(tally, nest, plan.count(ORPHANS, 3))
         for turn in range(plan.count(STOPS, 1) if plan.twin in ("", "wait-for-ever") else 0):
             plan.progress(f"stopping the holder of the lock, {turn + 1}")
             _stop(tally, nest)
@@ -57,6 +60,7 @@ def run(plan: Plan) -> Verdict:
             tally.fault("audit problems", problem)
     for what in ("threads", "loops", "forks"):
         tally.require(f"answers in {what}", 16)
+    tally.require("orphans", plan.count(ORPHANS, 3))
     tally.require("told busy", 3)
     tally.require("stopped with the lock")
     return tally.verdict()
@@ -77,7 +81,24 @@ def _order(tally: Tally, everyone: Worker, what: str, name: str, count: int) -> 
             tally.check(value == word, "others' answers", (word, value))
     tally.add("children", len(told["statuses"]))
     for status in told["statuses"]:
-        tally.check(status == 0, "children that failed", (name, status))
+        tally.check(status == 0, "unanswered", (name, "a child ended with", status))
+
+
+def _orphan(tally: Tally, nest: Nest, count: int) -> None:
+    """Children whose parent leaves first, alone on a store of their own: nobody else keeps its files in place."""
+    for number in range(count):
+        folder = nest.folder / f"orphan-{number}"
+        folder.mkdir()
+        worker = nest.start("torture.crowd_roles:orphanage", store=str(folder / "x.db"))
+        worker.say(leaves=("closes", "exits", "vanishes")[number % 3])
+        keys = worker.hear()["keys"]
+        worker.kill()
+        found = {row.key for row in look(nest, folder / "x.db").rows.values()}
+        tally.add("orphans")
+        tally.add("asks of orphans and their parents", len(keys))
+        tally.check(len(keys) == 7, "unanswered", (number, keys))
+        for key in keys:
+            tally.check(key in found, "lost", (number, key))
 
 
 def _stop(tally: Tally, nest: Nest) -> None:
@@ -139,6 +160,7 @@ TRIAL = Trial(
     (
         Twin("wake-anyone", "a wait is woken by its own ask", "others' answers", 0.1),
         Twin("share-after-fork", "a forked child starts its hub anew", "unanswered", 0.1),
+        Twin("open-over-a-fork", "no connection is open while a process forks", "lost", 0.1),
         Twin("wait-for-ever", "a caller is told after five seconds that the store is busy", "busy too late or too soon", 0.1),
     ),
 )

@@ -22,7 +22,7 @@ from assent.protocol.principal import Principal, Role
 from assent.storage.sqlite.transaction import SqliteTransaction
 from torture.nursery import Wire
 
-__all__ = ["bystander", "crowd", "echo", "holder"]
+__all__ = ["bystander", "crowd", "echo", "holder", "orphanage"]
 
 PROJECT = "square"
 _AGENT = Principal(Role.AGENT, "coder")
@@ -175,6 +175,56 @@ def crowd(wire: Wire, store: str, patience: float) -> None:
             sleepers.join(4 * patience)
             everyone.ask(f"{name}-parent-afterwards")
         wire.say(heard=everyone.heard, statuses=statuses)
+
+
+def orphanage(wire: Wire, store: str) -> None:
+    """Again and again a parent opens the store, forks and leaves; its child goes on. Tell what the child was told."""
+    turn = 0
+    while True:
+        ways = wire.hear()["leaves"]
+        turn += 1
+        out, into = os.pipe()
+        parent = os.fork()
+        if parent == 0:
+            signal.alarm(30)
+            os.close(out)
+            _parent(store, f"turn-{turn}", ways, into)
+        os.close(into)
+        with os.fdopen(out) as pipe:
+            keys = pipe.read().split()
+        os.waitpid(parent, 0)
+        wire.say(keys=keys)
+
+
+def _parent(store: str, name: str, leaves: str, into: int) -> None:
+    client = Client(open_hub(Path(store), os.environ), PROJECT, _AGENT)
+    client.open("Parent here?", ["Yes", "No"], key=f"{name}-parent")
+    has_begun, has_left = os.pipe(), os.pipe()
+    if os.fork() == 0:
+        try:
+            _ask_on(client, f"{name}-before", into)
+            os.close(has_left[1])
+            os.write(has_begun[1], b".")
+            os.read(has_left[0], 1)  # returns when the last one who could write is gone
+            _ask_on(client, f"{name}-after", into)
+        finally:
+            os._exit(0)
+    os.read(has_begun[0], 1)
+    os.write(into, f"{name}-parent\n".encode())
+    if leaves == "closes":
+        client.close()
+        os.close(has_left[1])
+        os.wait()
+    elif leaves == "exits":
+        # As the interpreter ends: everything is closed on the way out.
+        client.close()
+    os._exit(0)
+
+
+def _ask_on(client: Client, name: str, into: int) -> None:
+    for number in range(3):
+        ask = client.open("Child here?", ["Yes", "No"], key=f"{name}-{number}").ask
+        os.write(into, f"{ask.key}\n".encode())
 
 
 # Stopped with the lock in its hand

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import ModuleType
 from typing import Any
+from weakref import WeakSet
 
 import apsw
 from msgspec.structs import replace
@@ -34,6 +35,7 @@ from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
 from assent.storage.sqlite import store as store_module
 from assent.storage.sqlite.bell import SocketBell
+from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.store import SqliteStore
 from assent.storage.sqlite import transaction as transaction_module
 from assent.storage.sqlite.transaction import SqliteTransaction
@@ -188,6 +190,11 @@ def _share_after_fork() -> None:
     Hub.after_fork = lambda _: None  # type: ignore[method-assign, assignment]
 
 
+def _open_over_a_fork() -> None:
+    gate._opened = WeakSet()
+    gate.note = lambda _: None  # type: ignore[method-assign]
+
+
 def _wait_for_ever() -> None:
     hub_module.BUSY_SECONDS = 60.0
 
@@ -243,6 +250,7 @@ _PLANTS: dict[str, Callable[[], None]] = {
     "mute-bell-and-slow-net": _mute_bell_and_slow_net,
     "wake-anyone": _wake_anyone,
     "share-after-fork": _share_after_fork,
+    "open-over-a-fork": _open_over_a_fork,
     "wait-for-ever": _wait_for_ever,
     "first-option-by-default": _first_option_by_default,
     "deadline-answers": _deadline_answers,

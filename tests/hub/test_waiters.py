@@ -61,7 +61,8 @@ def test_lost_ring_costs_half_a_second_and_not_the_answer(
     before = time.monotonic()
     assert result(future).state is State.ANSWERED
     assert time.monotonic() - before < 6 * NET_SECONDS
-    assert (asker.waiters.ring_wakes, asker.waiters.net_wakes) == (0, 1)
+    _until(lambda: asker.waiters.net_wakes == 1)
+    assert asker.waiters.ring_wakes == 0
 
 
 def test_net_is_not_starved_by_other_peoples_rings(
@@ -99,7 +100,7 @@ def test_wait_where_no_socket_can_be_bound_goes_by_the_clock(
     future = wait(asker, ask)
     send(answerer, AnswerAsk(ask.ask_id, "2"), ANA)
     assert result(future).state is State.ANSWERED
-    assert asker.waiters.net_wakes == 1
+    _until(lambda: asker.waiters.net_wakes == 1)
 
 
 def test_wait_in_the_same_process_needs_no_ring(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -18,6 +18,7 @@ from assent.hub.desk import Desk, Envelope, SpoiledError
 from assent.hub.feed import Feed
 from assent.hub.future import Future, LightFuture, settle
 from assent.hub.ids import new_command_id
+from assent.hub.patience import Patience
 from assent.hub.waiters import Waiters
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.error import AssentError, StoreBusyError, StoreError
@@ -64,6 +65,12 @@ class Work:
 Reply = tuple[Work, Ask | None, AssentError | None]
 
 
+def _give_up(work: Work) -> None:
+    """Tell whoever sent `work` that the store is busy, unless it has been begun."""
+    if work.abandon():
+        settle([(work.future, None, StoreBusyError())])
+
+
 class Hub:
     """Handles commands on one store, for all threads and event loops of this process."""
 
@@ -77,6 +84,9 @@ class Hub:
         self._writer: Writer[Work] = Writer(self.store.mutex, self._perform)
         self.waiters = Waiters(self.store, self._lapse)
         self.feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
+        self._patience: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Patience[Work]] = (
+            weakref.WeakKeyDictionary()
+        )
 
     # Doors
 
@@ -98,13 +108,15 @@ class Hub:
         envelope = Envelope(command_id or new_command_id(), project, principal, request)
         if loop is not None:
             future = loop.create_future()
-            self._writer.submit(Work(envelope, future), may_lead=False)
+            waiting = Work(envelope, future)
+            self._patience_of(loop).watch(loop, waiting, BUSY_SECONDS)
+            self._writer.submit(waiting, may_lead=False)
             return future
         light: LightFuture[Ask | None] = LightFuture()
         work = Work(envelope, light)
         self._writer.submit(work, may_lead=True)
-        if not light.wait(BUSY_SECONDS) and work.abandon():
-            light.set(None, StoreBusyError())
+        if not light.wait(BUSY_SECONDS):
+            _give_up(work)
         return light
 
     def wait(self, ask_id: AskId, project: str, loop: asyncio.AbstractEventLoop | None = None) -> Future[Ask]:
@@ -157,6 +169,12 @@ class Hub:
         self._fresh()
 
     # Inside
+
+    def _patience_of(self, loop: asyncio.AbstractEventLoop) -> Patience[Work]:
+        patience = self._patience.get(loop)
+        if patience is None:
+            patience = self._patience[loop] = Patience(_give_up)
+        return patience
 
     def _lapse(self) -> float | None:
         self.tick()
