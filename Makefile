@@ -12,7 +12,7 @@ export UV_COMPILE_BYTECODE := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test setup check bench ledger torture fresh lock clean python core
+.PHONY: help run test setup check docs bench ledger torture fresh lock clean python core
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s%s\n", $$1, $$2 }' Makefile
@@ -30,6 +30,10 @@ check: setup ## format, lint and types
 	@$(PYTHON) -m ruff format --check --quiet .
 	@$(PYTHON) -m ruff check --quiet .
 	@$(PYTHON) -m mypy $(wildcard src tests tools bench torture)
+
+docs: setup ## write the reference pages, and capture anew the terminals that are no longer true
+	@$(PYTHON) -m tools.reference
+	@$(PYTHON) -m tools.play --write
 
 bench: setup ## measure, each figure beside its raw floor
 	@$(PYTHON) -m bench $(ARGS)

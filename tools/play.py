@@ -12,7 +12,7 @@ the terminal shows. Ids, moments, spans of time and process numbers may differ; 
     ```console play more kill         the command that waits is killed
     ```console play more              goes on where this terminal's last block stopped
 
-With --write the blocks are captured anew and put into the page.
+With --write a page that does not tell the truth any more is captured anew.
 """
 
 from __future__ import annotations
@@ -85,8 +85,7 @@ def _play(page: Page, *, writes: bool) -> str:
 
 @contextmanager
 def _stage() -> Iterator[_Stage]:
-    # A short name: a socket's whole path has at most 107 bytes.
-    with tempfile.TemporaryDirectory(prefix="as-") as name:
+    with tempfile.TemporaryDirectory(prefix="assent-page-") as name:
         stage = _Stage(Path(name))
         try:
             yield stage
@@ -100,8 +99,7 @@ class _Stage:
     def __init__(self, root: Path) -> None:
         self._folder = root / "shop"
         self._folder.mkdir()
-        for name in ("home", "run"):
-            (root / name).mkdir(mode=0o700)
+        (root / "home").mkdir()
         self._environ = _environ(root)
         self._terminals: dict[str, Terminal] = {}
         self._told, self._seen = Names(), Names()
@@ -274,7 +272,6 @@ def _environ(root: Path) -> dict[str, str]:
     return kept | {
         "HOME": str(root / "home"),
         "XDG_STATE_HOME": str(root / "home" / "state"),
-        "XDG_RUNTIME_DIR": str(root / "run"),
         "PATH": f"{programs}{os.pathsep}{kept.get('PATH', os.defpath)}",
         "USER": "ana",
         "LOGNAME": "ana",
@@ -288,22 +285,32 @@ def _environ(root: Path) -> dict[str, str]:
 def main(arguments: list[str] | None = None) -> int:
     """Play the pages that were named, or all; 1 if one of them does not tell the truth."""
     parser = argparse.ArgumentParser(prog="tools.play", description="Run what the pages show.")
-    parser.add_argument("--write", action="store_true", help="capture the consoles anew")
+    parser.add_argument("--write", action="store_true", help="capture anew what is no longer true")
     parser.add_argument("page", nargs="*", type=Path)
     chosen = parser.parse_args(arguments)
     named = [Page(path.resolve()) for path in chosen.page] or [page for page in pages() if is_played(page)]
-    is_true = True
-    for page in named:
-        try:
-            text = play(page, writes=chosen.write)
-        except PlayError as error:
+    are_true = [_look(page, writes=chosen.write) for page in named]
+    return 0 if all(are_true) else 1
+
+
+def _look(page: Page, *, writes: bool) -> bool:
+    """Play one page, say what is wrong with it, and mend it if that is wanted."""
+    try:
+        play(page)
+    except PlayError as error:
+        if not writes:
             print(error, file=sys.stderr)
-            is_true = False
-            continue
-        if text != page.text:
-            page.path.write_text(text, encoding="utf-8")
-            print(f"{page.name}: captured anew")
-    return 0 if is_true else 1
+            return False
+    else:
+        return True
+    try:
+        text = play(page, writes=True)
+    except PlayError as error:
+        print(error, file=sys.stderr)
+        return False
+    page.path.write_text(text, encoding="utf-8")
+    print(f"{page.name}: captured anew")
+    return True
 
 
 if __name__ == "__main__":

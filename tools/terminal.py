@@ -23,6 +23,8 @@ PATIENCE = 40.0
 """Seconds that anything may take on a busy machine."""
 _QUIET = 0.6
 """Seconds without a word after which a command that waits has said all."""
+_LOOK = 0.1
+"""Seconds after which to look again at what no terminal tells."""
 _COLUMNS = 80
 _WIDE, _LONG = 400, 400
 
@@ -87,12 +89,14 @@ class Terminal:
         Raises:
             TimeoutError: it never was, or the shell is ready for more and it still is not.
         """
-        until = time.monotonic() + PATIENCE
+        began = heard = time.monotonic()
         while not is_so():
             is_over = not waits and self._line() == "$"
-            if not self._read(_QUIET) and is_over and not is_so():
+            if self._read(_LOOK):
+                heard = time.monotonic()
+            elif is_over and time.monotonic() - heard > _QUIET:
                 raise TimeoutError("The command has ended.")
-            if time.monotonic() > until:
+            if time.monotonic() - began > PATIENCE:
                 raise TimeoutError(f"Nothing came in {PATIENCE:.0f} s.")
 
     def fresh(self) -> str:

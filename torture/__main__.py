@@ -12,7 +12,18 @@ from torture.trial import Plan, Trial, Twin
 
 __all__ = ["TRIALS", "main"]
 
-TRIALS: tuple[Trial, ...] = (kill.TRIAL, race.TRIAL, crash.TRIAL, disk.TRIAL, silence.TRIAL, hostile.TRIAL, group.TRIAL, wakes.TRIAL, crowd.TRIAL, tamper.TRIAL)
+TRIALS: tuple[Trial, ...] = (
+    kill.TRIAL,
+    race.TRIAL,
+    crash.TRIAL,
+    disk.TRIAL,
+    silence.TRIAL,
+    hostile.TRIAL,
+    group.TRIAL,
+    wakes.TRIAL,
+    crowd.TRIAL,
+    tamper.TRIAL,
+)
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -51,7 +62,10 @@ def _try(trial: Trial, plan: Plan) -> bool:
         print(f"{trial.name:9} RED it could not be finished [seed {plan.seed}]: {error}", flush=True)
         return False
     word = "ok " if verdict.is_green else "RED"
-    print(f"{trial.name:9} {word} {verdict.render()} [seed {plan.seed}, {time.monotonic() - began:.0f} s]", flush=True)
+    print(
+        f"{trial.name:9} {word} {verdict.render()} [seed {plan.seed}, {time.monotonic() - began:.0f} s]",
+        flush=True,
+    )
     for detail in verdict.details:
         print(f"    {detail}", file=sys.stderr)
     return verdict.is_green

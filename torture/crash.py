@@ -44,7 +44,7 @@ def run(plan: Plan) -> Verdict:
             points = _points(tally, worker, scene, verb)
             plan.progress(f"{verb}, {scene}: {points} points")
             # One answer is walked over completely at every scale.
-            is_whole = (scene, verb) == ("warm", "answer")
+            is_whole = (scene, verb) == ("warm", "answer") and not plan.twin
             _walk(tally, worker, scene, verb, range(1, points + 1, 1 if is_whole else step))
         _walk_pairs(tally, worker, _points(tally, worker, "warm", "answer"), 2 * step)
         if not plan.twin:
@@ -101,7 +101,9 @@ def _walk_pairs(tally: Tally, worker: Worker, points: int, step: int) -> None:
 def _trace(plan: Plan, tally: Tally, nest: Nest) -> None:
     tracer = shutil.which("strace")
     if tracer is None or _traced(nest, tracer, ["-e", "trace=none"]) is None:
-        tally.notes["system calls"] = "NOT TRACED (no strace here; the file layer above covers the same points)"
+        tally.notes["system calls"] = (
+            "NOT TRACED (no strace here; the file layer above covers the same points)"
+        )
         return
     counts = _count_calls(nest, tracer)
     step = max(1, round(1 / plan.scale) // 2)
@@ -142,7 +144,9 @@ def _count_calls(nest: Nest, tracer: str) -> Counter[str]:
     names = [call for call in CALLS if call != "write"]
     _traced(nest, tracer, ["-e", f"trace={','.join(names)}"])
     lines = (nest.folder / "trace").read_text().splitlines()
-    return Counter(name for line in lines for name in names if f" {name}(" in f" {line.split(maxsplit=1)[-1]}")
+    return Counter(
+        name for line in lines for name in names if f" {name}(" in f" {line.split(maxsplit=1)[-1]}"
+    )
 
 
 def _trace_one(tally: Tally, nest: Nest, tracer: str, injection: str) -> None:
@@ -163,7 +167,9 @@ TRIAL = Trial(
     "killed or failing at any write, sync, truncate or delete of a command: nothing lost, doubled or made up",
     run,
     (
-        Twin("forget-command-ids", "an ask remembers the command that ended it", "conflicts with oneself", 0.05),
+        Twin(
+            "forget-command-ids", "an ask remembers the command that ended it", "conflicts with oneself", 0.05
+        ),
         Twin("ignore-failed-commit", "a commit that fails is told as a failure", "lost", 0.05),
         Twin("no-full-sync", "a commit is synced before it is acknowledged", "acknowledged unsynced", 0.05),
     ),

@@ -160,7 +160,9 @@ def _operate(store: Path, command: Command, scene: str, act: str, first: int, la
     _Report.say(found)
     if act in ("eio", "enospc"):
         if not code:
-            os.kill(os.getpid(), signal.SIGKILL)  # acknowledged in spite of it: is it there, whatever comes now?
+            os.kill(
+                os.getpid(), signal.SIGKILL
+            )  # acknowledged in spite of it: is it there, whatever comes now?
         disk.heal()
         again = command.send(hub)
         return _Report.say(msgspec.structs.replace(found, again=again, fired=disk.fired))

@@ -15,7 +15,12 @@ __all__ = ["TRIAL", "run"]
 
 COUNTS = {"threads": 64, "loops": 100, "forks": 40}
 """Threads, tasks in each of four loops, children."""
-PARTS: dict[str, tuple[str, ...]] = {"wake-anyone": ("threads",), "share-after-fork": ("forks",), "wait-for-ever": (), "open-over-a-fork": ()}
+PARTS: dict[str, tuple[str, ...]] = {
+    "wake-anyone": ("threads",),
+    "share-after-fork": ("forks",),
+    "wait-for-ever": (),
+    "open-over-a-fork": (),
+}
 """A twin runs only through the part that it concerns."""
 ORPHANS = 60
 STOPS = 3
@@ -161,6 +166,11 @@ TRIAL = Trial(
         Twin("wake-anyone", "a wait is woken by its own ask", "others' answers", 0.1),
         Twin("share-after-fork", "a forked child starts its hub anew", "unanswered", 0.1),
         Twin("open-over-a-fork", "no connection is open while a process forks", "lost", 0.1),
-        Twin("wait-for-ever", "a caller is told after five seconds that the store is busy", "busy too late or too soon", 0.1),
+        Twin(
+            "wait-for-ever",
+            "a caller is told after five seconds that the store is busy",
+            "busy too late or too soon",
+            0.1,
+        ),
     ),
 )

@@ -19,7 +19,15 @@ __all__ = ["TRIAL", "run"]
 CYCLES = 100
 VOLUME = 48 << 20
 """Bytes of the small volume: room for a log file of full size and for what a run writes."""
-KINDS = ("lost", "made up", "unplain errors", "not normal again", "reads refused", "let through", "audit problems")
+KINDS = (
+    "lost",
+    "made up",
+    "unplain errors",
+    "not normal again",
+    "reads refused",
+    "let through",
+    "audit problems",
+)
 
 
 def run(plan: Plan) -> Verdict:
@@ -34,7 +42,9 @@ def run(plan: Plan) -> Verdict:
                 _full(plan, tally, nest, volume / "x.db", cycles, is_mount=True)
                 _read_only_mount(tally, nest, volume)
             else:
-                tally.notes["real volume"] = "NOT TRIED (mounting one is not allowed here; the failing file layer ran)"
+                tally.notes["real volume"] = (
+                    "NOT TRIED (mounting one is not allowed here; the failing file layer ran)"
+                )
         _read_only_folder(tally, nest)
         _another_owner(tally, nest)
     tally.require("commands done", cycles * 2)

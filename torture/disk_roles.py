@@ -64,11 +64,25 @@ class Hands:
             return self._told(verb, ask_id, error)
         if verb not in ("ask", "claim"):
             self._open.remove(ask_id)
-        return {"verb": verb, "ask_id": ask.ask_id, "key": ask.key, "code": "", "sentence": "", "row": row_of(ask)}
+        return {
+            "verb": verb,
+            "ask_id": ask.ask_id,
+            "key": ask.key,
+            "code": "",
+            "sentence": "",
+            "row": row_of(ask),
+        }
 
     def _told(self, verb: str, ask_id: str, error: AssentError) -> dict[str, Any]:
         key = f"{self._name}-{self._number}" if verb == "ask" else None
-        return {"verb": verb, "ask_id": ask_id, "key": key, "code": error.code, "sentence": error.message, "row": None}
+        return {
+            "verb": verb,
+            "ask_id": ask_id,
+            "key": key,
+            "code": error.code,
+            "sentence": error.message,
+            "row": None,
+        }
 
     def look(self) -> str:
         """Read; return the code of a failure."""

@@ -50,7 +50,9 @@ class Reply(msgspec.Struct, frozen=True):
 
 def run(plan: Plan) -> Verdict:
     """Let groups of commands commit together, with one to three among them whose write fails."""
-    tally = Tally(("neighbours harmed", "poison accepted", "wrong replies", "traces of poison", "audit problems"))
+    tally = Tally(
+        ("neighbours harmed", "poison accepted", "wrong replies", "traces of poison", "audit problems")
+    )
     groups = plan.count(GROUPS, 8)
     heard: list[Reply] = []
     with Nest(plan.twin, in_memory=True) as nest:
@@ -139,7 +141,11 @@ def grouper(wire: Wire, store: str, seed: int) -> None:
         poison.marked = set(chance.sample(ids, chance.randint(1, 3)))
         poison.place = where
         told = _send_together(hub, requests)
-        wire.say(replies=[_reply(request, outcome, poison) for request, outcome in zip(requests, told, strict=True)])
+        wire.say(
+            replies=[
+                _reply(request, outcome, poison) for request, outcome in zip(requests, told, strict=True)
+            ]
+        )
 
 
 def _ask() -> OpenAsk:

@@ -51,14 +51,20 @@ def run(plan: Plan) -> Verdict:
 
 
 def _orders(plan: Plan, sizes: dict[str, int]) -> list[dict[str, Any]]:
-    orders: list[dict[str, Any]] = [
-        {"what": "text", "field": field, "number": number} for field in FIELDS for number in range(sizes["texts"])
-    ]
-    orders += [{"what": "file", "number": number} for number in range(sizes["files"])]
-    orders += [{"what": "value", "number": number} for number in range(sizes["values"])]
     chance = plan.chance()
+    pairs = [(field, number) for field in FIELDS for number in range(sizes["texts"])]
+    chance.shuffle(pairs)
+    orders: list[dict[str, Any]] = [
+        {"what": "text", "field": field, "number": number}
+        for field, number in pairs[: plan.count(len(pairs), 60)]
+    ]
+    # Each way of being wrong as a whole is tried at every scale; of the others, wrong in one place, a share.
+    others = list(range(sizes["whole"], sizes["files"]))
+    chosen = [*range(sizes["whole"]), *chance.sample(others, plan.count(len(others), 10))]
+    orders += [{"what": "file", "number": number} for number in chosen]
+    orders += [{"what": "value", "number": number} for number in range(sizes["values"])]
     chance.shuffle(orders)
-    return orders[: plan.count(len(orders), 150)]
+    return orders
 
 
 def _judge(tally: Tally, order: dict[str, Any], attempt: Attempt) -> None:
@@ -83,8 +89,12 @@ def _look_on(tally: Tally, onlooker: Worker) -> None:
         tally.add(f"looks by {told['by']}")
         # JSON is for programs: what a terminal would obey is escaped in it, the rest is exact.
         shown = told["shown"]
-        hidden = [c for c in hidden_in(shown, "\n") if c < "U+0020"] if told["by"] == "json" else hidden_in(shown)
-        tally.check(not hidden, "hidden characters shown", (told["by"], hidden, shown[:300] if hidden else ""))
+        hidden = (
+            [c for c in hidden_in(shown, "\n") if c < "U+0020"] if told["by"] == "json" else hidden_in(shown)
+        )
+        tally.check(
+            not hidden, "hidden characters shown", (told["by"], hidden, shown[:300] if hidden else "")
+        )
     for problem in told["problems"]:
         tally.fault("audit problems", problem)
 
@@ -94,7 +104,7 @@ TRIAL = Trial(
     "hostile JSON and hostile text in every field are refused with a code or shown inert",
     run,
     (
-        Twin("show-as-it-is", "hidden characters are shown as marks", "hidden characters shown", 0.08),
-        Twin("lenient-json", "JSON with two readings is refused", "accepted in spite of two readings", 0.15),
+        Twin("show-as-it-is", "hidden characters are shown as marks", "hidden characters shown", 0.02),
+        Twin("lenient-json", "JSON with two readings is refused", "accepted in spite of two readings", 0.02),
     ),
 )

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
-__all__ = ["hidden_in", "hidden_points", "json_texts", "strange_values", "texts"]
+__all__ = ["hidden_in", "hidden_points", "json_texts", "strange_values", "texts", "whole_json_texts"]
 
 _HIDDEN_KINDS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _DRAWN_AS_NOTHING = (
@@ -36,7 +36,9 @@ def _is_hidden(character: str) -> bool:
 @cache
 def hidden_points() -> tuple[str, ...]:
     """Return all characters that hide, but the halves of pairs; of the unassigned ones only a few."""
-    found = [chr(point) for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF and _is_hidden(chr(point))]
+    found = [
+        chr(point) for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF and _is_hidden(chr(point))
+    ]
     few = [c for c in found if unicodedata.category(c) in ("Cn", "Co")]
     rare = set(few) - set(few[:20]) - set(few[-20:]) - {"\ue000", "\uf8ff", "\U000e0100", "\U000e01ef"}
     return tuple(c for c in found if c not in rare)
@@ -129,8 +131,13 @@ _GOOD = b'{"title": "T", "fields": [{"name": "q1", "options": ["Yes", "No"]}]}'
 
 
 def json_texts() -> list[bytes]:
-    """Return texts that must all be refused."""
-    whole = [
+    """Return texts that are wrong in one place; all must be refused."""
+    return [place % value for place in _PLACES for value in _BAD_VALUES]
+
+
+def whole_json_texts() -> list[bytes]:
+    """Return texts that are wrong as a whole, or right for one reader and wrong for another; all must be refused."""
+    return [
         b"",
         b" ",
         b"null",
@@ -157,15 +164,18 @@ def json_texts() -> list[bytes]:
         b'{"title": "T", "fields": [' + b'{"options": ["Yes", "No"]},' * 60 + b'{"options": ["Yes", "No"]}]}',
         b'{"title": "T", "fields": [{"options": [' + b", ".join(b'"o%d"' % n for n in range(300)) + b"]}]}",
         b'{"title": "T", "fields": [{"options": ["Yes", "Yes"]}]}',
-        "{\"title\": \"T\", \"fields\": [{\"options\": [\"Approve\", \"Аpprove\"]}]}".encode(),
+        '{"title": "T", "fields": [{"options": ["Approve", "Аpprove"]}]}'.encode(),
         b'{"title": "T", "fields": [{"options": ["B", "A"]}]}',
         b'{"title": "\\u200b", "fields": [{"options": ["Yes", "No"]}]}',
         b'{"title": "T", "fields": [{"options": ["Yes", "\\u2060"]}]}',
         b'{"title": "T", "fields": [{"name": "q1", "options": ["Yes", "No"]}, {"name": "Q1", "free": true}]}',
         b"\x00" + _GOOD,
         _GOOD.replace(b"T", b"\x00"),
+        _GOOD.replace(b'"T"', b'"T", "action": NaN'),
+        _GOOD.replace(b'"T"', b'"T", "action": {"amount": 1, "amount": 1000000}'),
+        _GOOD.replace(b'"T"', b'"T", "action": 123456789012345678901234567890'),
+        _GOOD.replace(b'"T"', b'"T", "body": "one", "body": "two"'),
     ]
-    return whole + [place % value for place in _PLACES for value in _BAD_VALUES]
 
 
 def strange_values() -> list[object]:

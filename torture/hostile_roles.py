@@ -17,7 +17,7 @@ from assent.hub.audit import verify
 from assent.protocol.error import AssentError
 from assent.protocol.principal import Principal, Role, parse_principal
 from assent.protocol.prompt import Field, Option, Prompt
-from torture.hostile_cases import json_texts, strange_values, texts
+from torture.hostile_cases import json_texts, strange_values, texts, whole_json_texts
 from torture.nursery import Wire
 from torture.shell import Ran, run_command, run_in_terminal, store_url
 
@@ -48,9 +48,14 @@ class Castle:
 
     def open(self, **told: Any) -> str:
         """Open an ask that is plain but for what is told."""
-        option = Option(told.pop("option_key", "Yes"), told.pop("label", "Yes"), description=told.pop("description", ""))
+        option = Option(
+            told.pop("option_key", "Yes"), told.pop("label", "Yes"), description=told.pop("description", "")
+        )
         field = Field(
-            told.pop("name", "q1"), told.pop("text", ""), (option, Option("No", "No")), free=told.pop("free", False)
+            told.pop("name", "q1"),
+            told.pop("text", ""),
+            (option, Option("No", "No")),
+            free=told.pop("free", False),
         )
         prompt = Prompt(
             told.pop("title", "A title"),
@@ -86,7 +91,9 @@ def _by_command_line(*arguments: str) -> Callable[[Castle, str], object]:
         ask_id = castle.open(free=True)
         words = [text if word == "{}" else ask_id if word == "{ask}" else word for word in arguments]
         if any("\0" in word for word in words):
-            raise AssentError("No program can be given that.")  # the system itself refuses a NUL in an argument
+            raise AssentError(
+                "No program can be given that."
+            )  # the system itself refuses a NUL in an argument
         # The place comes first: behind `--` it would be taken for more words.
         ran = run_command([words[0], *castle.place, *words[1:]], text.encode(errors="surrogatepass"))
         return _check_ran(ran)
@@ -128,11 +135,17 @@ FIELDS: dict[str, Callable[[Castle, str], object]] = {
     "reason to decline": lambda castle, text: castle.person.decline(castle.open(), text),
     "reason to withdraw": lambda castle, text: castle.agent.withdraw(castle.open(), text),
     "reason of a failed delivery": lambda castle, text: castle.agent.report_undelivered(castle.open(), text),
-    "name of who answers": lambda castle, text: castle.with_principal(text, lambda c, ask: c.answer(ask, "1")),
+    "name of who answers": lambda castle, text: castle.with_principal(
+        text, lambda c, ask: c.answer(ask, "1")
+    ),
     "name of who claims": lambda castle, text: castle.with_principal(text, lambda c, ask: c.claim(ask)),
     "id": lambda castle, text: castle.agent.show(text),
-    "ask on the command line": _by_command_line("ask", "--no-wait", "--option", "Yes", "--option", "No", "--", "{}"),
-    "option on the command line": _by_command_line("ask", "Which?", "--no-wait", "--option", "Yes", "--option={}"),
+    "ask on the command line": _by_command_line(
+        "ask", "--no-wait", "--option", "Yes", "--option", "No", "--", "{}"
+    ),
+    "option on the command line": _by_command_line(
+        "ask", "Which?", "--no-wait", "--option", "Yes", "--option={}"
+    ),
     "name on the command line": _by_command_line("ask", "Who?", "--no-wait", "--as={}"),
     "reply on the command line": _by_command_line("answer", "{ask}", "--", "{}"),
     "reply on standard input": _by_command_line("answer", "{ask}", "-"),
@@ -144,8 +157,10 @@ FIELDS: dict[str, Callable[[Castle, str], object]] = {
 def attacker(wire: Wire, store: str) -> None:
     """Attack as ordered: a text in a field, a JSON file, or a Python value."""
     castle = Castle(Path(store))
-    hostile, files, values = texts(), json_texts(), strange_values()
-    wire.say(texts=len(hostile), files=len(files), values=len(values))
+    hostile, values = texts(), strange_values()
+    whole = whole_json_texts()
+    files = whole + json_texts()
+    wire.say(texts=len(hostile), whole=len(whole), files=len(files), values=len(values))
     while True:
         order = wire.hear()
         number = order["number"]
@@ -200,4 +215,6 @@ def onlooker(wire: Wire, store: str) -> None:
 
 def _text(ran: Ran) -> str:
     said = ran.out + ran.err
-    return said.decode(errors="replace") if ran.status == 0 else f"\x00exit status {ran.status}: {said[:300]!r}"
+    return (
+        said.decode(errors="replace") if ran.status == 0 else f"\x00exit status {ran.status}: {said[:300]!r}"
+    )

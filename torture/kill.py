@@ -90,7 +90,15 @@ class Life:
 
 def run(plan: Plan) -> Verdict:
     """Kill workers at random moments and compare the diary with the store."""
-    kinds = ("lost", "twice", "conflicts with oneself", "wrong replies", "unwoken", "store errors", "audit problems")
+    kinds = (
+        "lost",
+        "twice",
+        "conflicts with oneself",
+        "wrong replies",
+        "unwoken",
+        "store errors",
+        "audit problems",
+    )
     tally = Tally(kinds)
     diary = Diary()
     with Nest(plan.twin) as nest:
@@ -101,7 +109,9 @@ def run(plan: Plan) -> Verdict:
         # Those who ask stop first, so that those who answer can empty the store.
         for life in [*(life for life in lives if life.role != "answerer"), sleeper]:
             life.worker.say(rest=True)
-            tally.check(life.is_rested.wait(_REST_SECONDS), "unwoken", f"{life.role} never rested {life.worker.error}")
+            tally.check(
+                life.is_rested.wait(_REST_SECONDS), "unwoken", f"{life.role} never rested {life.worker.error}"
+            )
         for life in [*lives, sleeper]:
             life.worker.kill()
         _compare(tally, diary, look(nest))
@@ -157,7 +167,9 @@ def _compare(tally: Tally, diary: Diary, found: Look) -> None:
     for ask_id, events in found.events.items():
         opened = sum(event.type == "ask.opened" for event in events)
         tally.check(opened == 1 and len(found.endings(ask_id)) <= 1, "twice", events)
-    ends = Counter(event.command_id for events in found.events.values() for event in events if event.command_id)
+    ends = Counter(
+        event.command_id for events in found.events.values() for event in events if event.command_id
+    )
     for command_id, times in ends.items():
         tally.check(times == 1, "twice", (command_id, times))
     for ask_id, row in diary.woken.items():
@@ -178,6 +190,8 @@ TRIAL = Trial(
     run,
     (
         Twin("acknowledge-before-commit", "the reply waits for the commit", "lost", 0.04),
-        Twin("forget-command-ids", "an ask remembers the command that ended it", "conflicts with oneself", 0.04),
+        Twin(
+            "forget-command-ids", "an ask remembers the command that ended it", "conflicts with oneself", 0.04
+        ),
     ),
 )

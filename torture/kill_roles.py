@@ -105,9 +105,7 @@ class Life:
 
     def new_ask(self, lives: int = 0) -> Order:
         """Return an order for a new ask."""
-        return Order(
-            new_command_id(), "ask", random.choice(PROJECTS), new_ask_id(), self.name, lives=lives
-        )
+        return Order(new_command_id(), "ask", random.choice(PROJECTS), new_ask_id(), self.name, lives=lives)
 
     def run(self, *bodies: Callable[[], None]) -> None:
         """Run each body on a thread; say so when all have ended after the trial called for rest."""

@@ -62,7 +62,9 @@ class Wire:
 
 def main(descriptor: int) -> None:
     """Fork a worker for every order that comes in, until nobody orders any more."""
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries the dead; the trial hears of it by the socket
+    signal.signal(
+        signal.SIGCHLD, signal.SIG_IGN
+    )  # the kernel buries the dead; the trial hears of it by the socket
     orders = socket.socket(fileno=descriptor)
     while True:
         head, descriptors, _, _ = socket.recv_fds(orders, HEAD, 1)

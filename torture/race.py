@@ -51,7 +51,13 @@ class Reply(msgspec.Struct, frozen=True):
 def run(plan: Plan) -> Verdict:
     """Race for every ask and compare what all were told with the row and the log."""
     tally = Tally(
-        ("without one winner", "told another winner", "sentences without who and when", "log differs", "audit problems")
+        (
+            "without one winner",
+            "told another winner",
+            "sentences without who and when",
+            "log differs",
+            "audit problems",
+        )
     )
     chance = plan.chance()
     asks = plan.count(ASKS, 20)
@@ -60,7 +66,9 @@ def run(plan: Plan) -> Verdict:
         asker = nest.start("torture.race:opener", store=str(nest.store))
         asker.hear()
         racers = [
-            nest.start("torture.race:racer", store=str(nest.store), name=f"r{number}", seed=plan.seed + number)
+            nest.start(
+                "torture.race:racer", store=str(nest.store), name=f"r{number}", seed=plan.seed + number
+            )
             for number in range(RACERS)
         ]
         for racer in racers:
@@ -105,7 +113,11 @@ def _compare(tally: Tally, found: Look, ask_id: str, kind: str, replies: list[Re
     is_expired = row.state == "expired"
     tally.check(len(winners) == (0 if is_expired else 1), "without one winner", (kind, row, replies))
     tally.check(not is_expired or kind == "expiry", "without one winner", (kind, row))
-    tally.add({"answered": "won by an answer", "withdrawn": "won by withdrawing"}.get(row.state, "won by the deadline"))
+    tally.add(
+        {"answered": "won by an answer", "withdrawn": "won by withdrawing"}.get(
+            row.state, "won by the deadline"
+        )
+    )
     for reply in replies:
         tally.check(reply.row == row, "told another winner", (reply, row))
         if reply.code:
@@ -187,5 +199,12 @@ TRIAL = Trial(
     "race",
     "of two to eight answers at the same moment, of answer and withdrawal, of answer and deadline, exactly one wins",
     run,
-    (Twin("look-then-write", "the state is read inside the transaction that changes it", "without one winner", 0.05),),
+    (
+        Twin(
+            "look-then-write",
+            "the state is read inside the transaction that changes it",
+            "without one winner",
+            0.05,
+        ),
+    ),
 )

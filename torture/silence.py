@@ -23,7 +23,15 @@ REPLIES = 10_000
 
 def run(plan: Plan) -> Verdict:
     """Say nothing to every ask, then type nonsense at prompts of every shape."""
-    tally = Tally(("silences taken for answers", "wrong outcomes", "told otherwise", "options not typed", "audit problems"))
+    tally = Tally(
+        (
+            "silences taken for answers",
+            "wrong outcomes",
+            "told otherwise",
+            "options not typed",
+            "audit problems",
+        )
+    )
     asks = plan.count(ASKS, 2 * len(KINDS))
     silences: list[Silence] = []
     with Nest(plan.twin, in_memory=True) as nest:
@@ -84,7 +92,9 @@ def _spellings(options: tuple[Option, ...], place: int) -> set[str]:
     letter, number = "abcdefghijklmnopqrstuvwxyz"[place], str(place + 1)
     names = {_spelled(option.label), _spelled(option.key)}
     marks = {mark + close for mark in (letter, number) for close in ("", ".", ")")}
-    shown = {f"{mark}{close} {name}" for mark in (letter, number) for close in (")", ".", ":") for name in names}
+    shown = {
+        f"{mark}{close} {name}" for mark in (letter, number) for close in (")", ".", ":") for name in names
+    }
     shown |= {f"{mark}){name}" for mark in (letter, number) for name in names}
     return names | marks | shown
 
@@ -154,7 +164,12 @@ TRIAL = Trial(
     "closed terminal, end of input, empty or unknown reply, deadline, dead asker: never an answer",
     run,
     (
-        Twin("first-option-by-default", "an unrecognised reply chooses nothing", "silences taken for answers", 0.04),
+        Twin(
+            "first-option-by-default",
+            "an unrecognised reply chooses nothing",
+            "silences taken for answers",
+            0.04,
+        ),
         Twin("first-option-by-default", "an unrecognised reply chooses nothing", "options not typed", 0.04),
         Twin("deadline-answers", "no consequence of a deadline answers", "silences taken for answers", 0.04),
     ),

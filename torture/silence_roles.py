@@ -25,7 +25,25 @@ __all__ = ["KINDS", "Silence", "mute"]
 PROJECT = "quiet"
 OPTIONS = ("Delete it", "Keep it")
 _BLANKS = ("", " ", "\t", "\n", "\u200b", "\u2800", " \u00a0 ", "\u3164", "\r\n", "\u2060\ufeff")
-_UNKNOWN = ("yes", "y", "ok", "0", "3", "C", "Delete", "it", "Delete itt", "1 2", "A B", "A/B", "1.5", "Ⅰ", "１", "-1", "a?")
+_UNKNOWN = (
+    "yes",
+    "y",
+    "ok",
+    "0",
+    "3",
+    "C",
+    "Delete",
+    "it",
+    "Delete itt",
+    "1 2",
+    "A B",
+    "A/B",
+    "1.5",
+    "Ⅰ",
+    "１",
+    "-1",
+    "a?",
+)
 
 
 class Silence(msgspec.Struct, frozen=True):
@@ -168,7 +186,9 @@ KINDS: dict[str, Doing] = {
     "terminal closed in mid-line": _terminal([("type", "1"), ("hang up", "")], "3", "-1", "1"),
     "end of input": _terminal([("type", "\x04")], "3"),
     "empty lines, then end of input": _terminal([("type", "\n \n"), ("expect", "> "), ("type", "\x04")], "3"),
-    "unknown lines, then end of input": _terminal([("type", "yes\n"), ("expect", "> "), ("type", "\x04")], "3"),
+    "unknown lines, then end of input": _terminal(
+        [("type", "yes\n"), ("expect", "> "), ("type", "\x04")], "3"
+    ),
     "interrupted": _terminal([("type", "\x03")], "3"),
     "killed at its prompt": _terminal([("type", "1"), ("kill", "")], "-9"),
     "deadline, wait": _deadline(Consequence.WAIT, "open", "still_open"),

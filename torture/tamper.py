@@ -71,7 +71,9 @@ def _change(column: str, make: Callable[[object, random.Random], object]) -> Edi
         number = chance.choice(_events(connection))
         query = f"SELECT {column} FROM events WHERE event_number = ?"
         old = connection.execute(query, (number,)).fetchall()[0][0]
-        connection.execute(f"UPDATE events SET {column} = ? WHERE event_number = ?", (make(old, chance), number))
+        connection.execute(
+            f"UPDATE events SET {column} = ? WHERE event_number = ?", (make(old, chance), number)
+        )
 
     return edit
 
@@ -92,7 +94,9 @@ def _delete_and_close_up(connection: apsw.Connection, chance: random.Random) -> 
     connection.execute("DELETE FROM events WHERE event_number = ?", (gone,))
     for number in numbers:
         if number > gone and number >> 40 == gone >> 40:
-            connection.execute("UPDATE events SET event_number = ? WHERE event_number = ?", (number - 1, number))
+            connection.execute(
+                "UPDATE events SET event_number = ? WHERE event_number = ?", (number - 1, number)
+            )
 
 
 def _insert(connection: apsw.Connection, chance: random.Random) -> None:
@@ -144,17 +148,23 @@ def _row_gone(connection: apsw.Connection, chance: random.Random) -> None:
 
 
 def _row_made_up(connection: apsw.Connection, chance: random.Random) -> None:
-    names = [row[1] for row in connection.execute("PRAGMA table_info(asks)") if row[1] not in ("ask_number", "key")]
+    names = [
+        row[1] for row in connection.execute("PRAGMA table_info(asks)") if row[1] not in ("ask_number", "key")
+    ]
     ids = [row[0] for row in connection.execute("SELECT ask_id FROM asks ORDER BY ask_id")]
     columns = ", ".join(names)
     shown = columns.replace("ask_id", "ask_id || 'x'")
-    connection.execute(f"INSERT INTO asks ({columns}) SELECT {shown} FROM asks WHERE ask_id = ?", (chance.choice(ids),))
+    connection.execute(
+        f"INSERT INTO asks ({columns}) SELECT {shown} FROM asks WHERE ask_id = ?", (chance.choice(ids),)
+    )
 
 
 def _head(assignment: str) -> Edit:
     def edit(connection: apsw.Connection, chance: random.Random) -> None:
         ids = [row[0] for row in connection.execute("SELECT project_number FROM projects ORDER BY 1")]
-        connection.execute(f"UPDATE projects SET {assignment} WHERE project_number = ?", (chance.choice(ids),))
+        connection.execute(
+            f"UPDATE projects SET {assignment} WHERE project_number = ?", (chance.choice(ids),)
+        )
 
     return edit
 
@@ -172,7 +182,9 @@ EDITS: dict[str, Edit] = {
     "change a body": _change("body", _flip),
     "change a hash": _change("hash", _flip),
     "change a moment": _change("at", lambda old, chance: int(str(old)) + chance.choice((-1, 1, 1_000_000))),
-    "change a type": _change("type", lambda old, _: "ask.declined" if old != "ask.declined" else "ask.answered"),
+    "change a type": _change(
+        "type", lambda old, _: "ask.declined" if old != "ask.declined" else "ask.answered"
+    ),
     "change a subject": _change("subject", lambda old, _: f"{old}x"),
     "change a body's digest": _change("digest", lambda _, chance: chance.randbytes(32)),
     "delete a body": _change("body", lambda *_: None),

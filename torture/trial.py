@@ -18,7 +18,9 @@ _KEPT = 5
 
 def is_plain(sentence: str) -> bool:
     """Say whether this is a sentence for people: one line, no stack trace, no name of a Python class."""
-    is_one = 0 < len(sentence) <= 400 and sentence.isprintable() and sentence.rstrip('"')[-1:] in (".", "!", "?")
+    is_one = (
+        0 < len(sentence) <= 400 and sentence.isprintable() and sentence.rstrip('"')[-1:] in (".", "!", "?")
+    )
     return is_one and not re.search(r"Traceback|apsw|msgspec|\w+(Error|Exception)\b|<\w+ object", sentence)
 
 

@@ -38,7 +38,9 @@ def run(plan: Plan) -> Verdict:
     slowest: list[float] = []
     with Nest(plan.twin) as nest:
         _part(plan, tally, nest, slowest, plan.count(QUIET, BATCH), net_seconds=_NO_NET)
-        scribblers = [nest.start("torture.wakes:scribbler", store=str(nest.store), name=f"s{n}") for n in range(2)]
+        scribblers = [
+            nest.start("torture.wakes:scribbler", store=str(nest.store), name=f"s{n}") for n in range(2)
+        ]
         _part(plan, tally, nest, slowest, plan.count(WAKES, 2 * BATCH), net_seconds=None)
         written = 0
         for scribbler in scribblers:
@@ -114,7 +116,9 @@ def sleeper(wire: Wire, store: str, net_seconds: float | None) -> None:
         threads = [
             threading.Thread(target=_sleep, args=(client, ask_id, woken)) for ask_id in ids[: count // 2]
         ]
-        threads.append(threading.Thread(target=lambda: asyncio.run(_sleep_all(tasks, ids[count // 2 :], woken))))
+        threads.append(
+            threading.Thread(target=lambda: asyncio.run(_sleep_all(tasks, ids[count // 2 :], woken)))
+        )
         for thread in threads:
             thread.start()
         _until_all_wait(hub, count)

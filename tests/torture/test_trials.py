@@ -1,0 +1,40 @@
+"""The fault trials at about a tenth of their counts, and each of their twins, which must turn them red.
+
+`make torture` runs the same trials in full. What is counted and what must stay at zero is in each trial's file.
+"""
+
+import pytest
+
+from torture.__main__ import TRIALS
+from torture.trial import Plan, Trial, Twin
+
+__all__: list[str] = []
+
+TENTH = 0.1
+TWINS = [(trial, twin) for trial in TRIALS for twin in trial.twins]
+
+
+@pytest.mark.parametrize("trial", TRIALS, ids=[trial.name for trial in TRIALS])
+def test_trial_at_a_tenth_of_its_count_breaks_no_promise(trial: Trial) -> None:
+    """Every promise of the heart holds under its attack, in a run that was not empty."""
+    verdict = trial.run(Plan(TENTH, is_quiet=True))
+    print(f"{trial.name}: {verdict.render()}")
+    assert verdict.is_green, "\n".join([verdict.render(), *verdict.details])
+
+
+@pytest.mark.parametrize(
+    ("trial", "twin"), TWINS, ids=[f"{trial.name}-{twin.name}-{twin.shows}" for trial, twin in TWINS]
+)
+def test_trial_without_its_guard_turns_red(trial: Trial, twin: Twin) -> None:
+    """Twin: the same trial with one guard taken away inside its workers notices exactly that."""
+    verdict = trial.run(Plan(twin.scale, twin=twin.name, is_quiet=True))
+    print(f"{trial.name} without {twin.name}: {verdict.render()}")
+    assert verdict.faults[twin.shows] > 0, verdict.render()
+
+
+def test_wakes_without_the_bell_come_by_the_net_within_a_second() -> None:
+    """A lost ring costs half a second and never an answer."""
+    wakes = next(trial for trial in TRIALS if trial.name == "wakes")
+    verdict = wakes.run(Plan(0.01, twin="mute-bell", is_quiet=True))
+    assert (verdict.faults["late"], verdict.faults["never woken"]) == (0, 0), verdict.details
+    assert verdict.counts["wakes that the net found first"]
