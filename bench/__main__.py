@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +38,8 @@ def main(arguments: list[str]) -> int:
                 print(render_figure(figure), flush=True)
     judged = [figure for figure in figures if figure.goal is not None]
     reached = sum(figure.verdict == "reached" for figure in judged)
-    print(f"\n{reached} of {len(judged)} goals reached")
+    loads = " ".join(f"{load:.1f}" for load in os.getloadavg())
+    print(f"\n{reached} of {len(judged)} goals reached; load at the end {loads}")
     if given.json:
         report = {"machine": machine, "figures": [figure.as_json() for figure in figures]}
         Path(given.json).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

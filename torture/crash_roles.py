@@ -7,8 +7,8 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
@@ -113,7 +113,7 @@ def surgeon(wire: Wire, folder: str) -> None:
         command = Command(verb)
         finding = Finding()
         for act, first, last in told["faults"]:
-            finding = _in_child(lambda a=act, f=first, n=last: _operate(store, command, scene, a, f, n))
+            finding = _in_child(partial(_operate, store, command, scene, act, first, last))
         faults = _examine(store, command, finding)
         shutil.rmtree(copy)
         wire.say(finding=msgspec.structs.replace(finding, faults=faults))

@@ -11,6 +11,7 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from assent.protocol.error import AssentError
 from assent.protocol.principal import Principal, Role
 from assent.storage.sqlite.transaction import SqliteTransaction
 from torture.nursery import Wire
+from torture.twins import swap
 
 __all__ = ["bystander", "crowd", "echo", "holder", "orphanage"]
 
@@ -71,16 +73,17 @@ class Crowd:
             for turn in range(times):
                 self.ask(f"{name}-thread-{place}-{turn}")
 
-        _run([lambda place=place: live(place) for place in range(count)], 4 * self.patience)
+        _run([partial(live, place) for place in range(count)], 4 * self.patience)
 
     def loops(self, name: str, count: int, times: int) -> None:
         """Several event loops at once, each in a thread of its own, each with many tasks."""
+        places = list(range(count))
 
         async def live(place: int) -> None:
             words = [f"{name}-loop-{place}-{turn}" for turn in range(times)]
             await asyncio.gather(*map(self.ask_in_task, words))
 
-        _run([lambda place=place: asyncio.run(live(place)) for place in range(count)], 4 * self.patience)
+        _run([lambda: asyncio.run(live(places.pop())) for _ in range(count)], 4 * self.patience)
 
     def forks(self, name: str, count: int) -> list[int]:
         """Children that use the parent's client, each in its own way, and leave in their own way."""
@@ -243,45 +246,52 @@ def holder(wire: Wire, store: str) -> None:
 
     while True:
         wire.hear()
-        SqliteTransaction.flush = stopped  # type: ignore[method-assign]
+        swap(SqliteTransaction, "flush", stopped)
         ask_id = client.open("Held?", ["Yes", "No"]).ask_id
-        SqliteTransaction.flush = flush  # type: ignore[method-assign]
+        swap(SqliteTransaction, "flush", flush)
         wire.say(done=ask_id)
 
 
+class Bystander:
+    """Answers from threads and from tasks, and notes what came of each try and how long it took."""
+
+    def __init__(self, store: str) -> None:
+        hub = open_hub(Path(store), os.environ)
+        self.agent, self.person = Client(hub, PROJECT, _AGENT), Client(hub, PROJECT, _PERSON)
+        self.task = AsyncClient(hub, PROJECT, _PERSON)
+        self.ids = [str(self.agent.open(f"Free {n}?", ["Yes", "No"]).ask_id) for n in range(4)]
+        self.found: list[dict[str, Any]] = []
+
+    def note(self, way: str, call: Callable[[], object]) -> None:
+        """Do something and note it."""
+        began = time.monotonic()
+        value = _told(call)
+        self.found.append({"way": way, "value": value, "seconds": time.monotonic() - began})
+
+    def read(self) -> None:
+        """Look at what waits."""
+        self.note("read", lambda: len(self.agent.inbox()))
+
+    def answer(self) -> None:
+        """Answer and ask, in every way at once."""
+        ways: dict[str, Callable[[], object]] = {
+            "thread": lambda: self.person.answer(self.ids[0], "1").state,
+            "second thread": lambda: self.person.answer(self.ids[1], "1").state,
+            "task": lambda: asyncio.run(_answer(self.task, self.ids[2])),
+            "ask": lambda: self.agent.open("New?", ["Yes", "No"], key=self.ids[3]).ask.state,
+        }
+        _run([partial(self.note, way, call) for way, call in ways.items()])
+
+
 def bystander(wire: Wire, store: str) -> None:
-    """Answer asks from threads and from tasks; tell what came of each and how long it took."""
-    hub = open_hub(Path(store), os.environ)
-    agent, person = Client(hub, PROJECT, _AGENT), Client(hub, PROJECT, _PERSON)
-    task = AsyncClient(hub, PROJECT, _PERSON)
-    ids = [str(agent.open(f"Free {n}?", ["Yes", "No"]).ask_id) for n in range(4)]
-    wire.say(ids=ids)
+    """Read or answer as ordered; tell what came of it."""
+    here = Bystander(store)
+    wire.say(ids=here.ids)
     while True:
         order = wire.hear()["order"]
-        found: list[dict[str, Any]] = []
-
-        def note(way: str, call: Callable[[], object], found: list[dict[str, Any]] = found) -> None:
-            began = time.monotonic()
-            value = _told(call)
-            found.append({"way": way, "value": value, "seconds": time.monotonic() - began})
-
-        if order == "read":
-            note("read", lambda: len(agent.inbox()))
-        elif order == "new":
-            ids = [str(agent.open(f"Free {n}?", ["Yes", "No"]).ask_id) for n in range(4)]
-            wire.say(ids=ids)
-            continue
-        else:
-            mine = list(ids)
-            _run(
-                [
-                    lambda: note("thread", lambda: person.answer(mine[0], "1").state),
-                    lambda: note("second thread", lambda: person.answer(mine[1], "1").state),
-                    lambda: note("task", lambda: asyncio.run(_answer(task, mine[2]))),
-                    lambda: note("ask", lambda: agent.open("New?", ["Yes", "No"], key=mine[3]).ask.state),
-                ]
-            )
-        wire.say(found=found)
+        here.found = []
+        (here.read if order == "read" else here.answer)()
+        wire.say(found=here.found)
 
 
 async def _answer(client: AsyncClient, ask_id: str) -> str:

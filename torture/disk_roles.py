@@ -13,11 +13,14 @@ from assent.client.connect import open_hub
 from assent.hub.ids import new_command_id
 from assent.protocol.error import AssentError
 from assent.protocol.principal import Principal, Role
+from assent.storage.migration import load_migrations
+from assent.storage.queries import load_queries
 from assent.storage.sqlite import schema
 from assent.storage.sqlite import store as store_module
 from torture.look import row_of
 from torture.nursery import Wire
 from torture.shim import Disk
+from torture.twins import swap
 
 __all__ = ["filler", "visitor"]
 
@@ -135,8 +138,8 @@ def _make_room(disk: Disk | None, ballast: Path) -> None:
 
 def _rehearse(folder: Path) -> None:
     """Load all that a client needs while we may still read it: the interpreter may lie in a folder of root's own."""
-    store_module.load_queries = cache(store_module.load_queries)
-    schema.load_migrations = cache(schema.load_migrations)
+    swap(store_module, "load_queries", cache(load_queries))
+    swap(schema, "load_migrations", cache(load_migrations))
     hands = Hands(folder / "x.db")
     for _ in range(8):
         hands.try_one()

@@ -29,6 +29,7 @@ from torture.look import Look, Row, look, row_of
 from torture.nest import Nest
 from torture.nursery import Wire
 from torture.trial import Plan, Tally, Trial, Twin, Verdict
+from torture.twins import swap
 
 __all__ = ["POISONS", "TRIAL", "grouper", "run"]
 
@@ -119,9 +120,9 @@ class Poison:
             if self.place == "flush" and not self.marked.isdisjoint(tx._asks):
                 raise apsw.ConstraintError("poison")
 
-        SqliteTransaction.append = poisoned_append  # type: ignore[method-assign]
-        SqliteTransaction.put = poisoned_put  # type: ignore[method-assign]
-        SqliteTransaction.flush = poisoned_flush  # type: ignore[method-assign]
+        swap(SqliteTransaction, "append", poisoned_append)
+        swap(SqliteTransaction, "put", poisoned_put)
+        swap(SqliteTransaction, "flush", poisoned_flush)
 
 
 def grouper(wire: Wire, store: str, seed: int) -> None:
@@ -190,13 +191,12 @@ def _send_together(hub: Hub, requests: list[Request]) -> list[Ask | AssentError 
 
 def _reply(request: Request, outcome: Ask | AssentError | None, poison: Poison) -> dict[str, Any]:
     ask_id = _ask_id(request)
-    is_refused = not isinstance(outcome, Ask)
     return {
         "ask_id": ask_id,
         "what": "ask" if isinstance(request, OpenAsk) else "answer",
         "is_poisoned": ask_id in poison.marked,
-        "code": getattr(outcome, "code", "none") if is_refused else "",
-        "row": None if is_refused else row_of(outcome),
+        "code": "" if isinstance(outcome, Ask) else getattr(outcome, "code", "none"),
+        "row": row_of(outcome) if isinstance(outcome, Ask) else None,
     }
 
 

@@ -30,7 +30,7 @@ def run(plan: Plan) -> Verdict:
     tally = Tally(KINDS)
     with Nest(plan.twin, in_memory=True) as nest:
         workers = [nest.start("torture.hostile_roles:attacker", store=str(nest.store)) for _ in range(2)]
-        sizes = [worker.hear() for worker in workers][0]
+        sizes, _ = [worker.hear() for worker in workers]
         orders = _orders(plan, sizes)
         for place in range(0, len(orders), len(workers)):
             batch = list(zip(workers, orders[place : place + len(workers)], strict=False))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -164,15 +165,19 @@ def attacker(wire: Wire, store: str) -> None:
     while True:
         order = wire.hear()
         number = order["number"]
+        act: Callable[[], object]
         if order["what"] == "text":
-            where, text = order["field"], hostile[number]
-            attempt = _try(where, lambda w=where, t=text: FIELDS[w](castle, t))
+            act = partial(FIELDS[order["field"]], castle, hostile[number])
         elif order["what"] == "file":
-            arguments = ["ask", "--file", "-", "--no-wait", *castle.place]
-            attempt = _try("JSON file", lambda a=arguments, n=number: _check_ran(run_command(a, files[n])))
+            act = partial(_ask_by_file, castle, files[number])
         else:
-            attempt = _try("Python value", lambda n=number: castle.open(action=values[n]))
+            act = partial(castle.open, action=values[number])
+        attempt = _try(order.get("field", order["what"]), act)
         wire.say(attempt=attempt)
+
+
+def _ask_by_file(castle: Castle, file: bytes) -> object:
+    return _check_ran(run_command(["ask", "--file", "-", "--no-wait", *castle.place], file))
 
 
 def _try(where: str, act: Callable[[], object]) -> Attempt:

@@ -19,13 +19,14 @@ from typing import Any
 
 import msgspec
 
-import assent.client.connect
-import assent.hub.audit
+from assent.client import connect
 from torture.twins import TWIN, plant
 
-__all__ = ["HEAD", "Wire", "main"]
+__all__ = ["HEAD", "LOADED", "Wire", "main"]
 
-assert assent.client.connect  # loaded here once, for all workers
+LOADED = (connect,)
+"""Loaded here once, for all workers."""
+
 
 HEAD = 12
 """An order begins with its length in so many digits."""

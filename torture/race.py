@@ -17,6 +17,7 @@ from assent.hub.command import Request
 from assent.hub.future import LightFuture
 from assent.hub.hub import Hub
 from assent.hub.ids import new_ask_id, new_command_id
+from assent.protocol.answer import FieldValues
 from assent.protocol.ask import Ask, AskId, Consequence
 from assent.protocol.canonical import digest
 from assent.protocol.error import AssentError
@@ -168,7 +169,7 @@ def racer(wire: Wire, store: str, name: str, seed: int) -> None:
         if told["withdraws"]:
             request, who = WithdrawAsk(ask_id, name), _ASKER
         else:
-            values = {"q1": (chance.choice(OPTIONS),)}
+            values: FieldValues = {"q1": (chance.choice(OPTIONS),)}
             request, who = AnswerAsk(ask_id, command_id, values, "torture"), Principal(Role.HUMAN, name)
         pause = told["at"] - time.monotonic_ns()
         if pause > 0:

@@ -69,9 +69,9 @@ def _fork(set_up: Callable[[], None], arguments: list[str]) -> int:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         set_up()
         # As a fresh interpreter would make them.
-        sys.stdin = open(0, encoding="utf-8", closefd=False)
-        sys.stdout = open(1, "w", encoding="utf-8", closefd=False)
-        sys.stderr = open(2, "w", buffering=1, encoding="utf-8", errors="backslashreplace", closefd=False)
+        sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+        sys.stderr = os.fdopen(2, "w", 1, encoding="utf-8", errors="backslashreplace", closefd=False)
         status = cli.run(arguments)
     except BaseException:  # noqa: BLE001 - a stack trace is what no user may see, so it is told with its own status
         os.write(2, traceback.format_exc().encode())
@@ -80,7 +80,7 @@ def _fork(set_up: Callable[[], None], arguments: list[str]) -> int:
 
 
 def _talk(into: int, stdin: bytes, outs: list[int]) -> list[bytes]:
-    said = {out: b"" for out in outs}
+    said = dict.fromkeys(outs, b"")
     left, until = set(outs), time.monotonic() + _PATIENCE
     os.set_blocking(into, False)
     is_open = True

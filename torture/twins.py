@@ -33,19 +33,27 @@ from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, ConflictError, StoreError, UnrecognisedError
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
+from assent.storage.sqlite import connection as connection_module
 from assent.storage.sqlite import store as store_module
+from assent.storage.sqlite import transaction as transaction_module
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.store import SqliteStore
-from assent.storage.sqlite import transaction as transaction_module
 from assent.storage.sqlite.transaction import SqliteTransaction
 from assent.storage.writer import Writer
 from assent.surfaces import race
 
-__all__ = ["TWIN", "plant"]
+__all__ = ["TWIN", "plant", "swap"]
 
 TWIN = "TORTURE_TWIN"
 """The variable that names the guard to take away; no program but ours looks at it."""
+
+
+def swap(owner: Any, name: str, instead: Any) -> None:
+    """Put something else in the place of a function or value, for this process."""
+    if not hasattr(owner, name):
+        raise AttributeError(f"{owner} has no {name} any more: the planted fault has lost its place.")
+    setattr(owner, name, instead)
 
 
 def plant(name: str) -> None:
@@ -65,8 +73,8 @@ def _acknowledge_before_commit() -> None:
     def queued(writer: Writer[Any], work: Any, *, may_lead: bool) -> None:  # noqa: ARG001 - whoever leads sees the commit
         submit(writer, work, may_lead=False)
 
-    Hub._replies = early  # type: ignore[method-assign]
-    Writer.submit = queued  # type: ignore[method-assign]
+    swap(Hub, "_replies", early)
+    swap(Writer, "submit", queued)
 
 
 def _forget_command_ids() -> None:
@@ -77,8 +85,8 @@ def _forget_command_ids() -> None:
         time.sleep(0.005)  # committed and not yet told: the moment in which a retry is born
         settle(settled)
 
-    ask_machine._already = too_late
-    hub_module.settle = late
+    swap(ask_machine, "_already", too_late)
+    swap(hub_module, "settle", late)
 
 
 def _look_then_write() -> None:
@@ -100,27 +108,27 @@ def _look_then_write() -> None:
     def always(query: str, width: int, size: int) -> str:
         return expand(query.replace("AND asks.state = 'open'", ""), width, size)
 
-    Hub.handle = looked  # type: ignore[method-assign]
-    SqliteTransaction.ask = remembered  # type: ignore[method-assign]
-    transaction_module._expand = always  # type: ignore[assignment]
+    swap(Hub, "handle", looked)
+    swap(SqliteTransaction, "ask", remembered)
+    swap(transaction_module, "_expand", always)
 
 
 def _fail_together() -> None:
     def all_fail(hub: Hub, group: list[Work], error: Exception, may_wait: bool) -> None:  # noqa: ARG001 - the guard's
         hub._fail(group, AssentError("The group failed."))
 
-    Hub._alone = all_fail  # type: ignore[method-assign]
+    swap(Hub, "_alone", all_fail)
 
 
 def _trust_the_chain() -> None:
     def believed(reader: Any, head: Any) -> Any:
         return reader.records(head.project, 0, 1_000_000), []
 
-    audit._walk = believed
+    swap(audit, "_walk", believed)
 
 
 def _trust_the_rows() -> None:
-    audit._compare = lambda *_: []
+    swap(audit, "_compare", lambda *_: [])
 
 
 def _ignore_failed_commit() -> None:
@@ -131,7 +139,7 @@ def _ignore_failed_commit() -> None:
         with suppress(StoreError), transaction(store, may_wait=may_wait) as begun:
             yield begun
 
-    SqliteStore.transaction = deaf  # type: ignore[method-assign]
+    swap(SqliteStore, "transaction", deaf)
 
 
 def _never_try_again() -> None:
@@ -149,27 +157,27 @@ def _never_try_again() -> None:
             failed.append(error)
             raise
 
-    SqliteStore.transaction = once  # type: ignore[method-assign]
+    swap(SqliteStore, "transaction", once)
 
 
 def _no_full_sync() -> None:
-    connect = store_module.connect
+    connect = connection_module.connect
 
     def hasty(path: str, *, writes: bool) -> apsw.Connection:
         connection = connect(path, writes=writes)
         connection.pragma("synchronous", "NORMAL")
         return connection
 
-    store_module.connect = hasty
+    swap(store_module, "connect", hasty)
 
 
 def _mute_bell() -> None:
-    SocketBell.ring = lambda *_: None  # type: ignore[method-assign, assignment]
+    swap(SocketBell, "ring", lambda *_: None)
 
 
 def _mute_bell_and_slow_net() -> None:
     _mute_bell()
-    waiters.NET_SECONDS = 2.5
+    swap(waiters, "NET_SECONDS", 2.5)
 
 
 def _wake_anyone() -> None:
@@ -183,20 +191,20 @@ def _wake_anyone() -> None:
             asks[0] = replace(asks[0], ask_id=others[0])
         deliver(waiting, asks)
 
-    Waiters.deliver = mixed  # type: ignore[method-assign]
+    swap(Waiters, "deliver", mixed)
 
 
 def _share_after_fork() -> None:
-    Hub.after_fork = lambda _: None  # type: ignore[method-assign, assignment]
+    swap(Hub, "after_fork", lambda _: None)
 
 
 def _open_over_a_fork() -> None:
-    gate._opened = WeakSet()
-    gate.note = lambda _: None  # type: ignore[method-assign]
+    swap(gate, "_opened", WeakSet())
+    swap(gate, "note", lambda _: None)
 
 
 def _wait_for_ever() -> None:
-    hub_module.BUSY_SECONDS = 60.0
+    swap(hub_module, "BUSY_SECONDS", 60.0)
 
 
 def _first_option_by_default() -> None:
@@ -209,7 +217,7 @@ def _first_option_by_default() -> None:
             return {field.name: (field.options[0].key,) for field in prompt.fields}
 
     for module in (ask_machine, race, silence_trial()):
-        module.recognise = guessed  # type: ignore[attr-defined]
+        swap(module, "recognise", guessed)
 
 
 def silence_trial() -> ModuleType:
@@ -221,7 +229,7 @@ def _deadline_answers() -> None:
     def answered(ask: Ask | None, command: ask_machine.LapseAsk) -> tuple[ask_machine.Event, ...]:
         if ask is None or ask.deadline is None or not ask.is_open or ask.deadline > command.stamp.at:
             return ()
-        values = {field.name: (field.options[0].key,) for field in ask.prompt.fields}
+        values: FieldValues = {field.name: (field.options[0].key,) for field in ask.prompt.fields}
         by = str(command.stamp.by)
         answer = Answer(values, "", by, "timer", Assurance.DECLARED, command.stamp.at, "cmd_timer")
         return (ask_machine.AskAnswered(ask.ask_id, answer),)
@@ -231,11 +239,11 @@ def _deadline_answers() -> None:
 
 def _show_as_it_is() -> None:
     # Every way of showing goes through these tables, under whichever name it was imported.
-    display._Table.__missing__ = lambda _, point: chr(point)  # type: ignore[method-assign]
+    swap(display._Table, "__missing__", lambda _, point: chr(point))
 
 
 def _lenient_json() -> None:
-    cli_round.parse_json = lambda text, **_: json.loads(text)
+    swap(cli_round, "parse_json", lambda text, **_: json.loads(text))
 
 
 _PLANTS: dict[str, Callable[[], None]] = {

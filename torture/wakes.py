@@ -116,9 +116,8 @@ def sleeper(wire: Wire, store: str, net_seconds: float | None) -> None:
         threads = [
             threading.Thread(target=_sleep, args=(client, ask_id, woken)) for ask_id in ids[: count // 2]
         ]
-        threads.append(
-            threading.Thread(target=lambda: asyncio.run(_sleep_all(tasks, ids[count // 2 :], woken)))
-        )
+        awaited = _sleep_all(tasks, ids[count // 2 :], woken)
+        threads.append(threading.Thread(target=asyncio.run, args=(awaited,)))
         for thread in threads:
             thread.start()
         _until_all_wait(hub, count)

@@ -16,6 +16,9 @@ from bench.session import Session
 
 __all__ = ["measure"]
 
+_TURNS = 5
+"""So often a side has its turn within one repetition."""
+
 
 @dataclass(frozen=True)
 class _Entrant:
@@ -77,13 +80,18 @@ def _race(
     session: Session, entrants: list[_Entrant], count: int, callers: int
 ) -> dict[tuple[str, str], list[float]]:
     found: dict[tuple[str, str], list[float]] = {}
+    part = max(callers, count // _TURNS)
     for number in session.repetitions():
-        for entrant in session.turns(number, entrants):
-            asked = entrant.asker.call("asks", count=count, callers=callers, how=entrant.how)
-            ask_ids = asked["ask_ids"]
-            answered = entrant.answerer.call("answers", ask_ids=ask_ids, callers=callers, how=entrant.how)
-            found.setdefault((entrant.name, "asks"), []).append(count / asked["seconds"])
-            found.setdefault((entrant.name, "answers"), []).append(count / answered["seconds"])
+        took = {(entrant.name, verb): 0.0 for entrant in entrants for verb in ("asks", "answers")}
+        for turn in range(_TURNS):
+            for entrant in session.turns(number + turn, entrants):
+                asked = entrant.asker.call("asks", count=part, callers=callers, how=entrant.how)
+                ask_ids = asked["ask_ids"]
+                answered = entrant.answerer.call("answers", ask_ids=ask_ids, callers=callers, how=entrant.how)
+                took[entrant.name, "asks"] += asked["seconds"]
+                took[entrant.name, "answers"] += answered["seconds"]
+        for key, seconds in took.items():
+            found.setdefault(key, []).append(part * _TURNS / seconds)
     return found
 
 

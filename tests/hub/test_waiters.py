@@ -176,6 +176,28 @@ def test_wait_whose_loop_was_closed_harms_nobody(hub: Hub, store: ThrowawayStore
     assert not abandoned.done()  # type: ignore[union-attr]  # a loop's own future
 
 
+def test_interrupt_while_the_thread_starts_leaves_later_waits_an_ear(
+    store: ThrowawayStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Ctrl-C at the worst moment: the next wait listens, and nothing is left in the socket folder."""
+    hub, answerer = store.hub(), store.hub()
+    ask = send(hub, opening())
+
+    def interrupt(_: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    for is_closed_between in (False, True):
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", interrupt)
+            with pytest.raises(KeyboardInterrupt):
+                hub.wait(ask.ask_id, PROJECT)
+        if is_closed_between:
+            hub.close()
+    future = wait(hub, ask)
+    send(answerer, AnswerAsk(ask.ask_id, "2"), ANA)
+    assert result(future).state is State.ANSWERED
+
+
 def test_close_tells_whoever_still_waits(hub: Hub) -> None:
     """Nobody hangs on a closed client; the ask itself stays open."""
     future = wait(hub, send(hub, opening()))

@@ -169,7 +169,7 @@ def test_many_agents_that_wait_all_wake(start: Callable[..., Started]) -> None:
 
 
 def test_interrupted_agent_leaves_its_ask_open(path: Path, start: Callable[..., Started]) -> None:
-    """Ctrl-C ends the wait, not the ask, and leaves no socket behind."""
+    """Ctrl-C ends the wait, not the ask, and leaves no socket behind, whichever moment it hits."""
     agent = start("import sys; sys.stderr = open('/dev/null', 'w')\n" + AGENT)
     ask_id, _ = agent.line().split()
     agent.process.send_signal(signal.SIGINT)

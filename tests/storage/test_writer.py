@@ -154,6 +154,23 @@ def test_interrupted_leader_loses_nobody_elses_work(works: Works, writer: Writer
     works.until(lambda: works.done[-1] == "d")
 
 
+def test_interrupt_while_the_thread_starts_loses_no_work(
+    works: Works, writer: Writer[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next caller starts it again, and closing in between is harmless."""
+
+    def interrupt(_: threading.Thread) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            writer.submit("a", may_lead=False)
+    writer.close()
+    writer.submit("b", may_lead=True)
+    works.until(lambda: works.done == ["a", "b"])
+
+
 def test_close_finishes_what_was_submitted(works: Works, writer: Writer[str]) -> None:
     """Nothing that was taken in is dropped, and no thread is left behind."""
     before = writer_threads()

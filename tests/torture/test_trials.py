@@ -3,6 +3,8 @@
 `make torture` runs the same trials in full. What is counted and what must stay at zero is in each trial's file.
 """
 
+import sys
+
 import pytest
 
 from torture.__main__ import TRIALS
@@ -18,7 +20,7 @@ TWINS = [(trial, twin) for trial in TRIALS for twin in trial.twins]
 def test_trial_at_a_tenth_of_its_count_breaks_no_promise(trial: Trial) -> None:
     """Every promise of the heart holds under its attack, in a run that was not empty."""
     verdict = trial.run(Plan(TENTH, is_quiet=True))
-    print(f"{trial.name}: {verdict.render()}")
+    sys.stdout.write(f"{trial.name}: {verdict.render()}\n")
     assert verdict.is_green, "\n".join([verdict.render(), *verdict.details])
 
 
@@ -28,7 +30,7 @@ def test_trial_at_a_tenth_of_its_count_breaks_no_promise(trial: Trial) -> None:
 def test_trial_without_its_guard_turns_red(trial: Trial, twin: Twin) -> None:
     """Twin: the same trial with one guard taken away inside its workers notices exactly that."""
     verdict = trial.run(Plan(twin.scale, twin=twin.name, is_quiet=True))
-    print(f"{trial.name} without {twin.name}: {verdict.render()}")
+    sys.stdout.write(f"{trial.name} without {twin.name}: {verdict.render()}\n")
     assert verdict.faults[twin.shows] > 0, verdict.render()
 
 

@@ -1,0 +1,56 @@
+"""The benchmark runs, and says of each figure what it is beside its floor and its goal."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bench.figure import Figure, Reading, render_figure
+
+__all__: list[str] = []
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_quick_run_prints_each_figure_beside_its_floor_and_goal(tmp_path: Path) -> None:
+    """Whatever the figures are, the run succeeds: timings decide nothing."""
+    report = tmp_path / "report.json"
+    folder = tmp_path / "stores"
+    command = ["-m", "bench", "--quick", "--only", "wake", "--only", "start", "--repetitions", "2"]
+    done = subprocess.run(
+        [sys.executable, *command, "--json", str(report), "--folder", str(folder)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=110,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    wake = (
+        r"1 waiting, p50 +[\d.]+ ms +bare [\d.]+ +\d+\.\d\dx \[.+\] +goal at most 1\.50x +(reached|missed by)"
+    )
+    assert re.search(wake, done.stdout), done.stdout
+    assert "import assent, added" in done.stdout
+    assert "repetition 2 of 2" in done.stderr
+    figures = json.loads(report.read_text())["figures"]
+    assert all(len(figure["ours"]) == 2 and figure["verdict"] for figure in figures if figure["goal"])
+    assert not folder.exists()
+
+
+@pytest.mark.parametrize(
+    ("reading", "ours", "goal", "told"),
+    [
+        (Reading.TIMES, [3.0, 2.0, 9.0], 1.5, r"1\.50x \[1\.00-4\.50\] +goal at most 1\.50x +reached"),
+        (Reading.TIMES, [4.0, 4.0, 4.0], 1.5, r"2\.00x .* missed by 0\.50x"),
+        (Reading.SHARE, [1.0, 1.0, 1.0], 70, r"50 % .* goal at least 70 % +missed by 20 points"),
+        (Reading.VALUE, [1.0, 2.0, 9.0], 2.0, r"2\.00 ms .* goal at most 2\.00 ms +reached"),
+        (Reading.WORST, [1.0, 2.0, 9.0], 2.0, r"9\.00 ms .* missed by 7\.00 ms"),
+    ],
+)
+def test_figure_is_judged_by_its_reading(reading: Reading, ours: list[float], goal: float, told: str) -> None:
+    """A median of ratios a repetition, a share, a value, or the worst of all."""
+    figure = Figure("part", "name", "ms", reading, ours, [2.0, 2.0, 2.0], goal)
+    assert re.search(told, render_figure(figure)), render_figure(figure)

@@ -1,0 +1,64 @@
+"""What the pages show is what happens: their programs run, their terminals say the same again."""
+
+from pathlib import Path
+
+import pytest
+
+from tools.page import Page, pages
+from tools.play import PlayError, is_played, play
+
+__all__: list[str] = []
+
+PLAYED = [page for page in pages() if is_played(page)]
+
+
+@pytest.mark.parametrize("page", PLAYED, ids=lambda page: page.name)
+def test_page_shows_what_happens(page: Page) -> None:
+    """Every block that is marked `run` or `play`, in order, in one empty folder."""
+    assert play(page) == page.text
+
+
+def test_every_kind_of_page_is_played() -> None:
+    """A page whose marks were lost would pass in silence."""
+    names = {page.name for page in PLAYED}
+    assert {"README.md", "docs/tutorial/first-ask.md"} <= names
+    assert len([name for name in names if name.startswith("docs/how-to/")]) == 6
+
+
+def make_page(folder: Path, *blocks: str) -> Page:
+    """Write a page of just these blocks."""
+    path = folder / "page.md"
+    path.write_text("\n".join(f"```{block}\n```\n" for block in blocks))
+    return Page(path)
+
+
+@pytest.mark.parametrize(
+    ("blocks", "complaint"),
+    [
+        (["console play\n$ assent inbox\nSomething waits."], "+Nothing waits."),
+        (["console play\n$ assent answer aaaaa1 Yes"], "nothing on the terminals is the aaaaa1 of the page"),
+        (["python run\nraise SystemExit(3)"], "it ended with status 3"),
+        (["python run\nprint(1)", "text output\n2"], "+1"),
+        (
+            ['python run answers="Yes|No"\nimport assent\nassent.connect().ask("Go?", ["Yes", "No"])'],
+            "never came to",
+        ),
+    ],
+)
+def test_page_that_shows_something_else_is_reported(
+    tmp_path: Path, blocks: list[str], complaint: str
+) -> None:
+    """Twin of the test above."""
+    with pytest.raises(PlayError) as refused:
+        play(make_page(tmp_path, *blocks))
+    assert complaint in str(refused.value)
+
+
+def test_page_with_other_ids_and_moments_is_the_same(tmp_path: Path) -> None:
+    """They differ in every run, and must still be used consistently."""
+    ask = "console play waits\n$ assent ask Tea? --key t < /dev/null\nwaiting for an answer: assent answer 7wqtb2 …"
+    answer = 'console play terminal=two\n$ assent answer 7wqtb2 yes\nana answered: "yes"'
+    page = make_page(tmp_path, ask, answer, "console play more\nyes")
+    assert play(page) == page.text
+    with pytest.raises(PlayError, match="nothing on the terminals is the 8wqtb3"):
+        play(make_page(tmp_path, ask, answer.replace("7wqtb2", "8wqtb3")))
