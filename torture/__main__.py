@@ -50,7 +50,7 @@ def main(arguments: list[str] | None = None) -> int:
     for name in told.only or list(known):
         is_green &= _try(known[name], Plan(told.scale, seed))
         for twin in known[name].twins if not told.no_twins else ():
-            is_green &= _try_twin(known[name], twin, Plan(twin.scale, seed, twin.name))
+            is_green &= _try_twin(known[name], twin, Plan(twin.scale, seed, twin.name, is_quiet=True))
     return 0 if is_green else 1
 
 

@@ -17,7 +17,7 @@ COUNTS = {"threads": 64, "loops": 100, "forks": 40}
 """Threads, tasks in each of four loops, children."""
 PARTS: dict[str, tuple[str, ...]] = {
     "wake-anyone": ("threads",),
-    "share-after-fork": ("forks",),
+    "share-after-fork": ("loops", "forks"),
     "wait-for-ever": (),
     "open-over-a-fork": (),
 }

@@ -121,6 +121,9 @@ def run(plan: Plan) -> Verdict:
     for role in set(ROLES):
         tally.require(f"{role} killed")
     tally.require("killed in mid-command")
+    # A storm in which most commands die proves little about those that lived.
+    tally.add("commands settled", len(diary.done) + len(diary.refused))
+    tally.require("commands settled", len(diary.orders) * 6 // 10)
     tally.require("sent again")
     return tally.verdict()
 

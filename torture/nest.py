@@ -99,7 +99,6 @@ class Worker:
         if not self._gone.wait(seconds):
             raise WorkerLostError(f"{self.role} did not end within {seconds} s.")
         self._thread.join()
-        self._socket.close()
 
     def _read(self) -> None:
         left = b""
@@ -118,6 +117,7 @@ class Worker:
                     self.error = message["error"]
                 else:
                     self._listen(message)
+        self._socket.close()
         self._gone.set()
         self._heard.put(None)
 

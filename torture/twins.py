@@ -67,7 +67,7 @@ def _acknowledge_before_commit() -> None:
 
     def early(hub: Hub, desk: Desk, group: list[Work]) -> Any:
         settle([(work.future, ask, error) for work, ask, error in replies(hub, desk, group)])
-        time.sleep(0.005)  # the commit is on its way, says the slow disk
+        time.sleep(0.02)  # the commit is on its way, says the slow disk
         return []
 
     def queued(writer: Writer[Any], work: Any, *, may_lead: bool) -> None:  # noqa: ARG001 - whoever leads sees the commit
@@ -82,7 +82,7 @@ def _forget_command_ids() -> None:
         raise ConflictError(render_ending(ask), ask=ask)
 
     def late(settled: Any) -> None:
-        time.sleep(0.005)  # committed and not yet told: the moment in which a retry is born
+        time.sleep(0.02)  # committed and not yet told: the moment in which a retry is born
         settle(settled)
 
     swap(ask_machine, "_already", too_late)

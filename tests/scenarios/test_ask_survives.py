@@ -86,10 +86,8 @@ def start(path: Path) -> Iterator[Callable[..., Started]]:
 
     yield begin
     for each in started:
-        if each.process.poll() is None:
-            each.kill()
-        if each.process.stdout is not None:
-            each.process.stdout.close()
+        each.process.kill()
+        each.process.communicate(timeout=BOUND)
 
 
 def look(path: Path) -> Client:
@@ -166,6 +164,8 @@ def test_many_agents_that_wait_all_wake(start: Callable[..., Started]) -> None:
     assert len({agent.line().split()[0] for agent in agents}) == 1
     start(PERSON, "1").end()
     assert [agent.line() for agent in agents] == ["PostgreSQL"] * 3
+    for agent in agents:
+        agent.end()
 
 
 def test_interrupted_agent_leaves_its_ask_open(path: Path, start: Callable[..., Started]) -> None:

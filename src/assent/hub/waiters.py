@@ -89,13 +89,15 @@ class Waiters:
             left = [future for futures in self._waiting.values() for future in futures]
             self._waiting.clear()
             self._thread = self._listener = None  # the next wait listens again
+        if listener is not None and thread is not threading.current_thread():
+            listener.close()  # Ctrl-C may have kept its thread from beginning
         settle([(future, None, StoreError("The client was closed; the ask stays open.")) for future in left])
 
     def _listen(self) -> None:
         # Ctrl-C may have come in the middle of a start, so a thread that is noted need not be there.
         if self._thread is None or not self._thread.is_alive():
             self._is_closed = False
-            self._listener = self._store.bell.listen(follows_feed=False)
+            self._listener = self._listener or self._store.bell.listen(follows_feed=False)
             self._thread = threading.Thread(target=self._run, daemon=True, name="assent-bell")
             self._thread.start()
 

@@ -44,20 +44,20 @@ class Writer(Generic[W]):
             if is_done:
                 return
         self._queue.put(work)
-        if self._thread is None:
+        if self._thread is None or not self._thread.is_alive():
             self._start()
 
     def close(self) -> None:
         """Finish what is queued and end the thread."""
         with self._starting:
             thread, self._thread = self._thread, None
-        if thread is not None:
+        if thread is not None and thread.is_alive():  # Ctrl-C may have kept it from beginning
             self._queue.put(None)
             thread.join()
 
     def _start(self) -> None:
         with self._starting:
-            if self._thread is None:
+            if self._thread is None or not self._thread.is_alive():
                 self._thread = threading.Thread(target=self._run, daemon=True, name="assent-writer")
                 self._thread.start()
 

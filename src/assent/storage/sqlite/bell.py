@@ -55,6 +55,10 @@ class SocketListener:
         except OSError:
             self._socket.close()
             raise
+        except BaseException:  # Ctrl-C, with the name already there
+            self._socket.close()
+            Path(self.path).unlink(missing_ok=True)
+            raise
         # Not settimeout: a socket with a time-out ignores MSG_DONTWAIT and draining it would wait.
         self._socket.setblocking(False)
         self._closing = threading.Lock()
