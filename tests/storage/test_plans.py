@@ -21,6 +21,7 @@ __all__: list[str] = []
 BY_ID = "SEARCH {} USING INDEX sqlite_autoindex_asks_1 (ask_id=?)"
 INDEXES = {
     "head": "SEARCH projects USING INDEX sqlite_autoindex_projects_1 (project=?)",
+    "take_head": "SEARCH p USING INDEX sqlite_autoindex_projects_1 (project=?)",
     "save_head": "SEARCH projects USING INTEGER PRIMARY KEY",
     "drop_project": "SEARCH projects USING INTEGER PRIMARY KEY",
     "ask": BY_ID.format("a"),
@@ -33,6 +34,7 @@ INDEXES = {
     "due": "SEARCH a USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
     "has_due": "SEARCH a EXISTS USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
     "next_deadline": "SEARCH a USING INDEX asks_due (project_number=?",
+    "end_ask": BY_ID.format("asks"),
     "end_asks": BY_ID.format("asks"),
     "mark_ask": BY_ID.format("asks"),
     "claim_ask": BY_ID.format("asks"),

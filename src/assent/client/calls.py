@@ -17,7 +17,7 @@ from assent.hub.command import (
     WithdrawAsk,
     WriteStep,
 )
-from assent.hub.ids import is_ask_id, new_ask_id, new_command_id
+from assent.hub.ids import is_ask_id, new_ask_id, new_command_id, opening_command_id
 from assent.hub.record import Record, Step
 from assent.protocol.answer import Values
 from assent.protocol.ask import Ask, AskId, Consequence, Kind, State
@@ -128,7 +128,7 @@ class Calls:
             escalate_to,
             replace,
         )
-        return (yield from self._send(request, request.ask_id))
+        return (yield from self._send(request, request.ask_id, opening_command_id(request.ask_id)))
 
     def ask(  # noqa: PLR0913 - as `open`
         self,
@@ -285,8 +285,8 @@ class Calls:
             return AskId(ask_id)
         return (yield from self.show(ask_id)).ask_id
 
-    def _send(self, request: Request, ask_id: AskId) -> Call[Ask]:
-        wait = self.door.send(request, self.project, self.principal, new_command_id())
+    def _send(self, request: Request, ask_id: AskId, command_id: str = "") -> Call[Ask]:
+        wait = self.door.send(request, self.project, self.principal, command_id or new_command_id())
         ask = yield from until(wait)
         if ask is None:
             raise NotFoundError(f"There is no ask {ask_id} here.")
@@ -297,6 +297,8 @@ E = TypeVar("E", Kind, Consequence)
 
 
 def _member(enum: type[E], given: E | str) -> E:
+    if isinstance(given, enum):
+        return given
     try:
         return enum(given)
     except ValueError:

@@ -6,12 +6,13 @@ end: any unambiguous end of an id will do.
 
 from __future__ import annotations
 
-import secrets
+import os
+import random
 import time
 
 from assent.protocol.ask import AskId
 
-__all__ = ["is_ask_id", "new_ask_id", "new_command_id"]
+__all__ = ["is_ask_id", "new_ask_id", "new_command_id", "opening_command_id"]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Without i, l, o, u: nobody mistakes one for another."""
@@ -20,10 +21,15 @@ _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 _PAIR = len(_PAIRS) - 1
 _ASK_ID_LENGTH = len("ask_") + 10 + 8
 
+# Our own, as a program may seed the module's. Not the system's for each id: that gives the interpreter away, and a
+# hundred threads would each wait to get it back.
+_chance = random.Random()  # noqa: S311 - an id is no secret
+os.register_at_fork(after_in_child=_chance.seed)
+
 
 def _mint() -> str:
     moment = time.time_ns() // 1_000_000
-    chance = int.from_bytes(secrets.token_bytes(5))
+    chance = _chance.getrandbits(40)
     return (
         _PAIRS[moment >> 40 & _PAIR]
         + _PAIRS[moment >> 30 & _PAIR]
@@ -50,3 +56,8 @@ def new_ask_id() -> AskId:
 def new_command_id() -> str:
     """Return a new command's id."""
     return f"cmd_{_mint()}"
+
+
+def opening_command_id(ask_id: AskId) -> str:
+    """Return the id of the command that opens an ask; the ask's own id is chance enough."""
+    return f"cmd_{ask_id.removeprefix('ask_')}"

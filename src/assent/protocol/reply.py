@@ -154,7 +154,7 @@ def _blame(part: str) -> str:
 def _names(field: Field) -> dict[str, set[int]]:
     names: dict[str, set[int]] = {}
     for position, option in enumerate(field.options):
-        for name in (option.label, option.key):
+        for name in {option.label, option.key}:
             names.setdefault(fold(name), set()).add(position)
     return names
 
@@ -174,13 +174,13 @@ def _positions(field: Field, names: dict[str, set[int]], text: str) -> set[int]:
 
 
 def _pick(field: Field, text: str, positions: set[int]) -> _Choice:
+    position = min(positions)
+    if len(positions) == 1 and position < len(field.options):
+        return _Choice((field.options[position].key,))
     marks = [f"{render_position(position)})" for position in sorted(positions)]
     if len(positions) > 1:
         shown = " or ".join(_describe(field, position) for position in sorted(positions))
         return _Choice(hint=f'"{quote(text.strip())}" could mean {shown}: write {" or ".join(marks)}.')
-    position = min(positions)
-    if position < len(field.options):
-        return _Choice((field.options[position].key,))
     return _Choice(hint=f'Write your own words after {marks[0]}, as in "{marks[0]} not yet".')
 
 

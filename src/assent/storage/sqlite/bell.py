@@ -24,6 +24,8 @@ from assent.storage.port import EVERYTHING
 
 __all__ = ["SocketBell", "SocketListener", "runtime_folder"]
 
+_FULL = 10
+"""A socket keeps so many rings; where so many were waiting, one more may have been turned away."""
 _LARGEST = 8_000
 """A ring that would name more bytes of ids says EVERYTHING."""
 
@@ -72,15 +74,26 @@ class SocketListener:
 
     def wait(self, seconds: float) -> tuple[str, ...] | None:
         """Wait for a ring; return what it named, () for a nudge, None when nothing was heard."""
-        if not self._poll.poll(max(0, seconds) * 1000):
+        ready = self._poll.poll(max(0, seconds) * 1000)
+        if not ready:
             return None
         names: list[str] = []
-        with suppress(BlockingIOError):
-            os.read(self._nudge_out, 4096)
-        with suppress(BlockingIOError):
+        for descriptor, _ in ready:
+            if descriptor == self._nudge_out:
+                os.read(descriptor, 4096)
+            else:
+                self._drain(names)
+        return tuple(filter(None, names))
+
+    def _drain(self, names: list[str]) -> None:
+        rings = 0
+        try:
             while True:
                 names.extend(self._socket.recv(1 << 16).decode("utf-8", "replace").split("\n"))
-        return tuple(name for name in names if name)
+                rings += 1
+        except BlockingIOError:
+            if rings >= _FULL:
+                names.append(EVERYTHING)
 
     def nudge(self) -> None:
         """Wake whoever waits here, from another thread of this process."""

@@ -1,6 +1,12 @@
 -- head: A project's number and head, by its name.
 SELECT project_number, sequence, hash, at FROM projects WHERE project = ?;
 
+-- take_head: The same with its earliest deadline: where there is none, nobody need ask for what is due.
+SELECT p.project_number, p.sequence, p.hash, p.at, (
+  SELECT min(a.deadline) FROM asks a INDEXED BY asks_due WHERE a.project_number = p.project_number
+  AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0)
+FROM projects p WHERE p.project = ?;
+
 -- add_project: A project begins with its first event.
 INSERT INTO projects (project, sequence, hash, at) VALUES (?, 0, ?, ?);
 
@@ -74,6 +80,9 @@ INSERT INTO events (event_number, at, type, subject, body, hash) VALUES {rows};
 -- end_asks: The conditional write that decides; its row count is the verdict.
 UPDATE asks SET state = v.column1, flags = v.column2, sequence = v.column3, ending = v.column4
 FROM (VALUES {rows}) AS v WHERE asks.ask_id = v.column5 AND asks.state = 'open';
+
+-- end_ask: The same for one ask, in half the time: most groups are of one.
+UPDATE asks SET state = ?, flags = ?, sequence = ?, ending = ? WHERE ask_id = ? AND state = 'open';
 
 -- mark_ask: An open ask is marked and stays open.
 UPDATE asks SET flags = ?, sequence = ? WHERE ask_id = ? AND state = 'open';

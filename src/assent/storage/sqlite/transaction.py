@@ -46,6 +46,7 @@ class SqliteTransaction:
         self._connection = connection
         self._queries = queries
         self._heads: dict[str, Head] = {}
+        self._deadlines: dict[str, int | None] = {}
         self._asks: dict[str, Ask | None] = {}
         self._keys: dict[tuple[str, str], str | None] = {}
         self._opened: dict[str, tuple[int, int]] = {}
@@ -60,12 +61,12 @@ class SqliteTransaction:
         """Take the project's head; `now` is the store's clock and never runs before the last event."""
         head = self._heads.get(project)
         if head is None:
-            row: Any = self._connection.execute(self._queries["head"], (project,)).fetchone()
+            row: Any = self._connection.execute(self._queries["take_head"], (project,)).fetchone()
             if row is None:
                 first = genesis(project)
                 self._connection.execute(self._queries["add_project"], (project, first, now))
-                row = (self._connection.last_insert_rowid(), 0, first, now)
-            number, sequence, hash_, at = row
+                row = (self._connection.last_insert_rowid(), 0, first, now, None)
+            number, sequence, hash_, at, self._deadlines[project] = row
             head = self._heads[project] = Head(project, number, sequence, hash_, max(now, at))
         return head
 
@@ -99,7 +100,9 @@ class SqliteTransaction:
 
     def due(self, head: Head) -> list[Ask]:
         """Return the open asks whose deadline has passed."""
-        found = self._query("due", (head.number, head.at))
+        earliest = self._deadlines[head.project]
+        is_any = earliest is not None and earliest <= head.at
+        found = self._query("due", (head.number, head.at)) if is_any else []
         self._remember(found)
         here = [self._asks[ask_id] for ask_id in (*(ask.ask_id for ask in found), *self._opened)]
         return [ask for ask in here if ask is not None and _is_due(ask, head)]
@@ -182,7 +185,7 @@ class SqliteTransaction:
             for ask in self._ended.values()
         ]
         # The states were read inside this transaction, so another count means that the store broke its word.
-        if self._write("end_asks", ended) != len(ended):
+        if self._write("end_ask" if len(ended) == 1 else "end_asks", ended) != len(ended):
             raise StoreError("A conditional write did not hold inside its own transaction.")
 
     def _write(self, name: str, new: list[tuple[Any, ...]]) -> int:
