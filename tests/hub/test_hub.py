@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import timedelta
 
 import pytest
 
@@ -24,7 +25,7 @@ from assent.hub.command import (
 from assent.hub.desk import Desk, Envelope
 from assent.hub.hub import Hub
 from assent.hub.record import Step
-from assent.protocol.ask import Ask, AskId, State
+from assent.protocol.ask import Ask, AskId, Consequence, State
 from assent.protocol.error import (
     AssentError,
     BadRequestError,
@@ -40,7 +41,7 @@ from assent.protocol.error import (
 from assent.protocol.principal import Principal, Role
 from assent.protocol.prompt import question
 from assent.storage.port import Transaction
-from assent.testing import ThrowawayStore
+from assent.testing import FakeClock, ThrowawayStore
 from tests.hub.conftest import BOUND, PROJECT, dump, opening, send, send_group
 from tests.samples import AGENT, ANA, BOB
 
@@ -292,6 +293,22 @@ def test_command_that_was_given_up_is_never_done(
     send(hub, opening(key="after"))
     with hub.reading() as reader:
         assert {ask.key for ask in reader.asks(PROJECT, None, 9)} == {"before", "after"}
+
+
+def test_look_goes_on_while_a_due_deadline_cannot_be_applied(
+    store: ThrowawayStore, hub: Hub, clock: FakeClock
+) -> None:
+    """Another process holds the file: the ask is shown as it stands on disk, at once and without an error."""
+    ask = send(hub, opening(deadline=timedelta(minutes=1), consequence=Consequence.DENY))
+    clock._now += 60_000_000  # nobody has looked yet
+    with held_elsewhere(store), hub.reading() as reader:
+        seen = reader.ask(ask.ask_id)
+    assert seen is not None
+    assert seen.is_open
+    with hub.reading() as reader:
+        ended = reader.ask(ask.ask_id)
+    assert ended is not None
+    assert ended.state is State.EXPIRED
 
 
 def test_loop_is_not_blocked_by_a_store_that_is_held(store: ThrowawayStore, hub: Hub) -> None:

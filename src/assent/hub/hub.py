@@ -87,6 +87,7 @@ class Hub:
         self._patience: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Patience[Work]] = (
             weakref.WeakKeyDictionary()
         )
+        self._turns: dict[asyncio.AbstractEventLoop, list[Work]] = {}
 
     # Doors
 
@@ -108,9 +109,7 @@ class Hub:
         envelope = Envelope(command_id or new_command_id(), project, principal, request)
         if loop is not None:
             future = loop.create_future()
-            waiting = Work(envelope, future)
-            self._patience_of(loop).watch(loop, waiting, BUSY_SECONDS)
-            self._writer.submit(waiting, may_lead=False)
+            self._submit_soon(Work(envelope, future), loop)
             return future
         light: LightFuture[Ask | None] = LightFuture()
         work = Work(envelope, light)
@@ -140,15 +139,20 @@ class Hub:
         return self.store.hold(f"{project}\n{flow_id}")
 
     def reading(self) -> AbstractContextManager[Reader]:
-        """Give short reads; what is due is applied first."""
-        self.tick()
+        """Give short reads; what is due is applied first if that is possible at once: a look waits for nobody."""
+        projects = self._due_projects()
+        if projects and self.store.mutex.acquire(blocking=False):
+            try:
+                for project in projects:
+                    envelope = Envelope(new_command_id(), project, _SELF, Tick())
+                    self._perform([Work(envelope, LightFuture())], False)
+            finally:
+                self.store.mutex.release()
         return self.store.reading()
 
     def tick(self) -> None:
         """Apply the deadlines that have passed, in every project."""
-        with self.store.reading() as reader:
-            projects = reader.has_due(self.clock.now())
-        for project in projects:
+        for project in self._due_projects():
             future = self.handle(Tick(), project=project, principal=_SELF)
             assert isinstance(future, LightFuture)  # noqa: S101 - no loop was given
             future.wait()
@@ -157,6 +161,8 @@ class Hub:
     def close(self) -> None:
         """Finish what was submitted and let everything go."""
         self.waiters.close()
+        for loop in list(self._turns):
+            self._writer.submit_all(self._turns.pop(loop, ()))
         self._writer.close()
         for feed in list(self.feeds):
             feed.close()
@@ -169,6 +175,26 @@ class Hub:
         self._fresh()
 
     # Inside
+
+    def _due_projects(self) -> list[str]:
+        with self.store.reading() as reader:
+            return reader.has_due(self.clock.now())
+
+    def _submit_soon(self, work: Work, loop: asyncio.AbstractEventLoop) -> None:
+        # A loop's commands are queued together at the end of its turn. Queued one by one, the first would wake the
+        # writer thread, and the two would fight for the interpreter over every statement.
+        turn = self._turns.get(loop)
+        if turn is None:
+            turn = self._turns[loop] = []
+            loop.call_soon(self._submit_turn, loop)
+        turn.append(work)
+
+    def _submit_turn(self, loop: asyncio.AbstractEventLoop) -> None:
+        turn = self._turns.pop(loop, ())  # nothing is left where the hub was closed meanwhile
+        patience = self._patience_of(loop)
+        for work in turn:
+            patience.watch(loop, work, BUSY_SECONDS)
+        self._writer.submit_all(turn)
 
     def _patience_of(self, loop: asyncio.AbstractEventLoop) -> Patience[Work]:
         patience = self._patience.get(loop)
@@ -201,7 +227,7 @@ class Hub:
             self.store.bell.ring([ask.ask_id for ask in desk.ended], desk.has_news)
             settle([(work.future, ask, error) for work, ask, error in replies])
             self.waiters.deliver(desk.ended)
-            if desk.has_news:
+            if desk.has_news and self.feeds:
                 for feed in list(self.feeds):
                     feed.nudge()
         return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Generic, TypeVar
 
 __all__ = ["LARGEST_GROUP", "Writer"]
@@ -43,7 +43,12 @@ class Writer(Generic[W]):
                 self._mutex.release()
             if is_done:
                 return
-        self._queue.put(work)
+        self.submit_all([work])
+
+    def submit_all(self, group: Iterable[W]) -> None:
+        """Have the thread do all of these; it finds them together."""
+        for work in group:
+            self._queue.put(work)
         if self._thread is None or not self._thread.is_alive():
             self._start()
 
