@@ -1,1 +1,1 @@
-"""What keeps the house: setting up, counting proofs, trying a fresh machine."""
+"""What keeps the house: setting up, counting proofs, trying a fresh machine, playing the docs."""

@@ -7,6 +7,7 @@ what turns red is the trial's own eye and not an accident.
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -33,9 +34,9 @@ from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, ConflictError, StoreError, UnrecognisedError
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
+from assent.storage.queries import load_queries
 from assent.storage.sqlite import connection as connection_module
 from assent.storage.sqlite import store as store_module
-from assent.storage.sqlite import transaction as transaction_module
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.store import SqliteStore
@@ -103,14 +104,16 @@ def _look_then_write() -> None:
         transaction._asks[ask_id] = seen[ask_id]
         return seen[ask_id]
 
-    expand = transaction_module._expand
-
-    def always(query: str, width: int, size: int) -> str:
-        return expand(query.replace("AND asks.state = 'open'", ""), width, size)
+    def loosened(package: str, name: str) -> dict[str, str]:
+        condition = re.compile(r" AND (asks\.)?state = 'open'")
+        found = load_queries(package, name).items()
+        return {
+            name: condition.sub("", query) if name.startswith("end_ask") else query for name, query in found
+        }
 
     swap(Hub, "handle", looked)
     swap(SqliteTransaction, "ask", remembered)
-    swap(transaction_module, "_expand", always)
+    swap(store_module, "load_queries", loosened)
 
 
 def _fail_together() -> None:

@@ -13,11 +13,32 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
-import msgspec
 from msgspec.structs import replace
 
-from assent.engine.stamp import UNSTAMPED, Stamp
-from assent.protocol.answer import Answer, FieldValues, check_values
+from assent.engine.ask_command import (
+    AnswerAsk,
+    Command,
+    DeclineAsk,
+    LapseAsk,
+    OpenAsk,
+    ReportUndelivered,
+    SupersedeAsk,
+    WithdrawAsk,
+)
+from assent.engine.ask_event import (
+    AskAnswered,
+    AskDeclined,
+    AskEscalated,
+    AskExpired,
+    AskOpened,
+    AskOverdue,
+    AskSuperseded,
+    AskUndelivered,
+    AskWithdrawn,
+    Event,
+)
+from assent.engine.stamp import Stamp
+from assent.protocol.answer import Answer, check_values
 from assent.protocol.ask import WAITING_KINDS, Ask, AskId, Consequence, Kind, Outcome, State
 from assent.protocol.display import quote
 from assent.protocol.ending import render_ending
@@ -31,7 +52,6 @@ from assent.protocol.error import (
     UnrecognisedError,
 )
 from assent.protocol.principal import Assurance, Role
-from assent.protocol.prompt import Prompt
 from assent.protocol.reply import recognise
 
 __all__ = [
@@ -59,168 +79,6 @@ __all__ = [
     "decide",
     "evolve",
 ]
-
-
-# Commands
-
-
-class OpenAsk(msgspec.Struct, frozen=True):
-    """Ask. The caller mints `ask_id`, so that a retry finds what it made."""
-
-    ask_id: AskId
-    prompt: Prompt
-    digest: str
-    kind: Kind = Kind.QUESTION
-    key: str | None = None
-    run_id: str | None = None
-    deadline: datetime | timedelta | None = None
-    """An instant, or how long after the opening."""
-    consequence: Consequence = Consequence.WAIT
-    escalate_to: str | None = None
-    is_replacing: bool = False
-    stamp: Stamp = UNSTAMPED
-
-
-class AnswerAsk(msgspec.Struct, frozen=True):
-    """Answer with typed `text`, or with ready-made `values`."""
-
-    ask_id: AskId
-    text: str = ""
-    values: FieldValues | None = None
-    via: str = ""
-    assurance: Assurance = Assurance.DECLARED
-    is_unattended: bool = False
-    """A person let a process answer an approval where no terminal is; the log says so."""
-    stamp: Stamp = UNSTAMPED
-
-
-class DeclineAsk(msgspec.Struct, frozen=True):
-    """A person's no to being asked."""
-
-    ask_id: AskId
-    reason: str = ""
-    via: str = ""
-    assurance: Assurance = Assurance.DECLARED
-    stamp: Stamp = UNSTAMPED
-
-
-class WithdrawAsk(msgspec.Struct, frozen=True):
-    """Take an ask back."""
-
-    ask_id: AskId
-    reason: str = ""
-    stamp: Stamp = UNSTAMPED
-
-
-class SupersedeAsk(msgspec.Struct, frozen=True):
-    """A newer ask takes this one's place."""
-
-    ask_id: AskId
-    successor: AskId
-    stamp: Stamp = UNSTAMPED
-
-
-class LapseAsk(msgspec.Struct, frozen=True):
-    """The deadline has passed: let the declared consequence happen."""
-
-    ask_id: AskId
-    stamp: Stamp = UNSTAMPED
-
-
-class ReportUndelivered(msgspec.Struct, frozen=True):
-    """No surface could show it."""
-
-    ask_id: AskId
-    reason: str = ""
-    stamp: Stamp = UNSTAMPED
-
-
-Command = OpenAsk | AnswerAsk | DeclineAsk | WithdrawAsk | SupersedeAsk | LapseAsk | ReportUndelivered
-
-
-# Events: what the log keeps. The tag is the event's type on the wire.
-
-
-class AskOpened(msgspec.Struct, frozen=True, tag="ask.opened"):
-    """An ask waits."""
-
-    ask_id: AskId
-    at: datetime
-    kind: Kind
-    key: str | None
-    prompt: Prompt
-    digest: str
-    asker: str
-    run_id: str | None
-    deadline: datetime | None
-    consequence: Consequence
-    escalate_to: str | None
-    replaces: AskId | None = None
-
-
-class AskAnswered(msgspec.Struct, frozen=True, tag="ask.answered"):
-    """A person answered."""
-
-    ask_id: AskId
-    answer: Answer
-    is_unattended: bool = False
-
-
-class _Ended(msgspec.Struct, frozen=True):
-    ask_id: AskId
-    outcome: Outcome
-
-
-class AskDeclined(_Ended, frozen=True, tag="ask.declined"):
-    """A person said no to being asked."""
-
-
-class AskWithdrawn(_Ended, frozen=True, tag="ask.withdrawn"):
-    """It was taken back."""
-
-
-class AskExpired(_Ended, frozen=True, tag="ask.expired"):
-    """Nobody answered in time, and the declared consequence ends it."""
-
-
-class AskSuperseded(_Ended, frozen=True, tag="ask.superseded"):
-    """A newer ask took its place."""
-
-
-class AskOverdue(msgspec.Struct, frozen=True, tag="ask.overdue"):
-    """The deadline passed and the ask goes on waiting."""
-
-    ask_id: AskId
-    at: datetime
-
-
-class AskEscalated(msgspec.Struct, frozen=True, tag="ask.escalated"):
-    """The deadline passed; somebody else is asked, too."""
-
-    ask_id: AskId
-    at: datetime
-    to: str
-
-
-class AskUndelivered(msgspec.Struct, frozen=True, tag="ask.undelivered"):
-    """It could be shown nowhere; it stays open."""
-
-    ask_id: AskId
-    at: datetime
-    reason: str
-
-
-Event = (
-    AskOpened
-    | AskAnswered
-    | AskDeclined
-    | AskWithdrawn
-    | AskExpired
-    | AskSuperseded
-    | AskOverdue
-    | AskEscalated
-    | AskUndelivered
-)
 
 TRANSITIONS: dict[State | None, dict[type[Event], State]] = {
     None: {AskOpened: State.OPEN},

@@ -1,0 +1,98 @@
+"""What can be asked of an ask: its commands. The hub sets the stamp."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+from assent.engine.stamp import UNSTAMPED, Stamp
+from assent.protocol.answer import FieldValues
+from assent.protocol.ask import AskId, Consequence, Kind
+from assent.protocol.principal import Assurance
+from assent.protocol.prompt import Prompt
+
+__all__ = [
+    "AnswerAsk",
+    "Command",
+    "DeclineAsk",
+    "LapseAsk",
+    "OpenAsk",
+    "ReportUndelivered",
+    "SupersedeAsk",
+    "WithdrawAsk",
+]
+
+
+class OpenAsk(msgspec.Struct, frozen=True):
+    """Ask. The caller mints `ask_id`, so that a retry finds what it made."""
+
+    ask_id: AskId
+    prompt: Prompt
+    digest: str
+    kind: Kind = Kind.QUESTION
+    key: str | None = None
+    run_id: str | None = None
+    deadline: datetime | timedelta | None = None
+    """An instant, or how long after the opening."""
+    consequence: Consequence = Consequence.WAIT
+    escalate_to: str | None = None
+    is_replacing: bool = False
+    stamp: Stamp = UNSTAMPED
+
+
+class AnswerAsk(msgspec.Struct, frozen=True):
+    """Answer with typed `text`, or with ready-made `values`."""
+
+    ask_id: AskId
+    text: str = ""
+    values: FieldValues | None = None
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    """A person let a process answer an approval where no terminal is; the log says so."""
+    stamp: Stamp = UNSTAMPED
+
+
+class DeclineAsk(msgspec.Struct, frozen=True):
+    """A person's no to being asked."""
+
+    ask_id: AskId
+    reason: str = ""
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    stamp: Stamp = UNSTAMPED
+
+
+class WithdrawAsk(msgspec.Struct, frozen=True):
+    """Take an ask back."""
+
+    ask_id: AskId
+    reason: str = ""
+    stamp: Stamp = UNSTAMPED
+
+
+class SupersedeAsk(msgspec.Struct, frozen=True):
+    """A newer ask takes this one's place."""
+
+    ask_id: AskId
+    successor: AskId
+    stamp: Stamp = UNSTAMPED
+
+
+class LapseAsk(msgspec.Struct, frozen=True):
+    """The deadline has passed: let the declared consequence happen."""
+
+    ask_id: AskId
+    stamp: Stamp = UNSTAMPED
+
+
+class ReportUndelivered(msgspec.Struct, frozen=True):
+    """No surface could show it."""
+
+    ask_id: AskId
+    reason: str = ""
+    stamp: Stamp = UNSTAMPED
+
+
+Command = OpenAsk | AnswerAsk | DeclineAsk | WithdrawAsk | SupersedeAsk | LapseAsk | ReportUndelivered
