@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 from bench.figure import Figure, render_figure
-from bench.machine import describe, render_machine
+from bench.machine import Neighbours, describe, render_machine
 from bench.measure import MEASUREMENTS
 from bench.scale import FULL, QUICK, Scale
 from bench.session import Session
@@ -26,6 +25,7 @@ def main(arguments: list[str]) -> int:
         scale = replace(scale, late=given.late)
     names = given.only or list(MEASUREMENTS)
     figures: list[Figure] = []
+    neighbours = Neighbours()
     with Session(scale, Path(given.folder).absolute()) as session:
         machine = describe(session.folder)
         print(render_machine(machine))
@@ -38,8 +38,11 @@ def main(arguments: list[str]) -> int:
                 print(render_figure(figure), flush=True)
     judged = [figure for figure in figures if figure.goal is not None]
     reached = sum(figure.verdict == "reached" for figure in judged)
-    loads = " ".join(f"{load:.1f}" for load in os.getloadavg())
-    print(f"\n{reached} of {len(judged)} goals reached; load at the end {loads}")
+    print(f"\n{reached} of {len(judged)} goals reached")
+    others = neighbours.share()
+    machine["others"] = "" if others is None else f"{others:.2f}"
+    if others is not None:
+        print(f"Other programs used {100 * others:.0f} % of the processors meanwhile.")
     if given.json:
         report = {"machine": machine, "figures": [figure.as_json() for figure in figures]}
         Path(given.json).write_text(json.dumps(report, indent=1) + "\n", encoding="utf-8")

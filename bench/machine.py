@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import sys
+import time
 from pathlib import Path
 
 import apsw
@@ -12,7 +13,7 @@ import apsw
 import assent
 from assent.storage.sqlite.place import file_system_of
 
-__all__ = ["MEMORY_FILE_SYSTEMS", "describe", "render_machine"]
+__all__ = ["MEMORY_FILE_SYSTEMS", "Neighbours", "describe", "render_machine"]
 
 MEMORY_FILE_SYSTEMS = frozenset({"tmpfs", "ramfs"})
 """On these a flush costs nothing, so a ratio to a flushed commit means nothing."""
@@ -44,6 +45,35 @@ def render_machine(parts: dict[str, str]) -> str:
     if parts["file_system"] in MEMORY_FILE_SYSTEMS:
         lines.append("The folder lies in memory: flushes cost nothing here, so do not believe these ratios.")
     return "\n".join(lines)
+
+
+class Neighbours:
+    """How much of the processors other programs use, from now on. Whoever computes more suffers more from them."""
+
+    def __init__(self) -> None:
+        self._began = time.monotonic()
+        self._busy = self._read()
+
+    def share(self) -> float | None:
+        """Return the others' part of all the processors' time, 0 to 1, or None where the system does not tell.
+
+        The processes of the measurements count as ours once they have ended.
+        """
+        busy = self._read()
+        if busy is None or self._busy is None:
+            return None
+        passed = (time.monotonic() - self._began) * (os.cpu_count() or 1)
+        return max(0.0, (busy - self._busy) / passed)
+
+    def _read(self) -> float | None:
+        try:
+            fields = Path("/proc/stat").read_text(encoding="ascii").splitlines()[0].split()[1:]
+        except OSError:
+            return None
+        user, nice, system, _idle, _waiting, *others = map(int, fields[:8])
+        ticks = user + nice + system + sum(others)
+        own = os.times()
+        return ticks / os.sysconf("SC_CLK_TCK") - sum(own[:4])
 
 
 def _processor() -> str:

@@ -16,13 +16,18 @@ if TYPE_CHECKING:
     from assent.client.client import Handle as Handle
     from assent.client.connect import connect as connect
     from assent.protocol.ask import Ask as Ask
+    from assent.protocol.ask import Consequence as Consequence
+    from assent.protocol.ask import Kind as Kind
+    from assent.protocol.ask import State as State
     from assent.protocol.error import AssentError as AssentError
+    from assent.protocol.error import BadRequestError as BadRequestError
     from assent.protocol.error import ConflictError as ConflictError
     from assent.protocol.error import Declined as Declined
     from assent.protocol.error import Expired as Expired
     from assent.protocol.error import ForbiddenError as ForbiddenError
     from assent.protocol.error import KeyReusedError as KeyReusedError
     from assent.protocol.error import NoAnswer as NoAnswer
+    from assent.protocol.error import NotFoundError as NotFoundError
     from assent.protocol.error import StillOpen as StillOpen
     from assent.protocol.error import Superseded as Superseded
     from assent.protocol.error import UnrecognisedError as UnrecognisedError
@@ -37,15 +42,17 @@ _HOMES = {
     "assent.client.async_client": ("AsyncClient", "AsyncHandle", "connect_async"),
     "assent.client.client": ("Client", "Handle"),
     "assent.client.connect": ("connect",),
-    "assent.protocol.ask": ("Ask",),
+    "assent.protocol.ask": ("Ask", "Consequence", "Kind", "State"),
     "assent.protocol.error": (
         "AssentError",
+        "BadRequestError",
         "ConflictError",
         "Declined",
         "Expired",
         "ForbiddenError",
         "KeyReusedError",
         "NoAnswer",
+        "NotFoundError",
         "StillOpen",
         "Superseded",
         "UnrecognisedError",

@@ -58,7 +58,7 @@ def test_answer_after_somebody_else_ends_with_6_and_names_the_winner(shell: Shel
     shell.answer(ask_id, "1", "sam")
     late = call("answer", ask_id, "2", "--json")
     assert late.status == 6
-    assert late.err.startswith("sam answered at ")
+    assert late.err.startswith("Too late, nothing was changed: sam answered at ")
     assert late.err.endswith(': "PostgreSQL".\n')
     error = late.json["error"]
     assert error["code"] == "conflict"

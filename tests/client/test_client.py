@@ -1,5 +1,6 @@
 """What a client does, the same for threads and for tasks."""
 
+import asyncio
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from functools import partial
@@ -27,7 +28,7 @@ from assent.protocol.error import (
 )
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Field, Option, Prompt
-from assent.testing import FakeClock
+from assent.testing import FakeClock, throwaway
 from tests.client.both import Clients
 
 __all__: list[str] = []
@@ -348,3 +349,24 @@ def test_text_that_cannot_be_stored_is_refused_with_a_code(agent: Client, ana: C
             call()
         assert caught.value.code in {"bad_request", "bad_json", "bad_prompt", "unrecognised"}, call
     assert agent.log() == before
+
+
+def test_somebody_to_escalate_to_without_the_consequence_is_refused(agent: Client) -> None:
+    """Nobody would ever be asked."""
+    with pytest.raises(BadRequestError, match="escalate"):
+        agent.open("Which?", ["a b", "c d"], escalate_to="human:sam")
+
+
+def test_async_client_follows_the_log_and_verifies_it() -> None:
+    """As the sync client does, without holding the loop."""
+
+    async def first_event() -> tuple[str, tuple[str, ...]]:
+        with throwaway() as store:
+            store.agent().open("Which?", ["a b", "c d"])
+            client = store.async_agent()
+            feed = client.follow()
+            record = await asyncio.wait_for(anext(feed), 10)
+            await feed.aclose()
+            return record.type, (await client.verify()).problems
+
+    assert asyncio.run(first_event()) == ("ask.opened", ())

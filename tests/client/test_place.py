@@ -61,9 +61,10 @@ def test_store_is_as_said_then_as_set_then_the_roots(tmp_path: Path) -> None:
     assert find_store(None, {"ASSENT_STORE": ""}, tmp_path) == tmp_path / ".assent" / "assent.db"
     assert find_store("sqlite:///relative.db", {}, tmp_path) == Path("relative.db")
     assert find_store("sqlite:///~/x.db", {}, tmp_path) == Path.home() / "x.db"
+    assert find_store("plain/path.db", {}, tmp_path) == Path("plain/path.db")
 
 
-@pytest.mark.parametrize("url", ["postgresql://host/db", "http://host", "x.db", "mysql://", "sqlite://x.db"])
+@pytest.mark.parametrize("url", ["postgresql://host/db", "http://host", "mysql://", "sqlite://x.db"])
 def test_store_of_an_unknown_form_is_refused(url: str) -> None:
     """With a sentence that says what to write."""
     with pytest.raises(BadRequestError, match="sqlite:///"):

@@ -344,7 +344,9 @@ def test_latecomer_gets_a_conflict_with_the_ending(state: State, latecomer: str)
 def test_conflict_names_winner_moment_and_value() -> None:
     """Decided rule 7: who, when and what."""
     error = refusal(ended(State.ANSWERED), AnswerAsk(ASK_ID, "1", stamp=stamp(BOB, "cmd_late")))
-    assert error.message == 'ana answered at 2030-01-01 12:00:00 UTC: "SQLite".'
+    assert error.message == (
+        'Too late, nothing was changed: ana answered at 2030-01-01 12:00:00 UTC: "SQLite".'
+    )
 
 
 @pytest.mark.parametrize("by", [AGENT, ANA, Principal(AGENT.role, "other")], ids=str)

@@ -1,6 +1,7 @@
 """A prompt is opened only if people can see it, tell its options apart, and type each of them."""
 
 import itertools
+from typing import Any
 
 import msgspec
 import pytest
@@ -235,3 +236,10 @@ def test_positions_are_letters_then_numbers() -> None:
 def test_anything_else_is_no_position(typed: str) -> None:
     """Twin of the test above."""
     assert parse_position(fold(typed)) is None
+
+
+@pytest.mark.parametrize("options", ["abc", [1, 2], [None], [["a"]]])
+def test_question_whose_options_are_no_list_of_texts_is_refused(options: Any) -> None:
+    """One text would otherwise become an option for each of its letters."""
+    with pytest.raises(BadPromptError):
+        question("Which?", options)

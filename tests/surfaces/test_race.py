@@ -88,7 +88,7 @@ def test_typed_reply_that_loses_is_told_who_won(table: Table, monkeypatch: pytes
     ended = answer_here(table.surface, table.here, ask)
     assert ended.answer is not None
     assert (ended.answer.by, ended.answer.values) == ("human:sam", {"q1": ("Blue",)})
-    assert "Somebody else was first: sam answered at" in table.screen.getvalue()
+    assert "Too late, nothing was changed: sam answered at" in table.screen.getvalue()
     assert '"Blue".' in table.screen.getvalue()
 
 

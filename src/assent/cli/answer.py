@@ -57,7 +57,7 @@ def command(
     Exit status: 0 accepted, 2 not recognised (the ask stays open), 4 refused, 6 somebody else was first.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     if decline == bool(values):
-        raise click.UsageError("Give a VALUE or --decline, and not both.")
+        raise click.UsageError("Say what you answer, or give --decline; one of the two.")
     if reason is not None and not decline:
         raise click.UsageError("--reason goes with --decline.")
     who = person(place.environ)

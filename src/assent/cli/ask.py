@@ -150,7 +150,11 @@ def _leave(asker: Client, ask: Ask | None, *, as_json: bool) -> int:
         return STILL_OPEN
     with suppress(AssentError):
         ask = asker.show(ask.ask_id)
-    return _report(ask, as_json=as_json, opening="Nothing was decided; the ask stays open.")
+    return _report(
+        ask,
+        as_json=as_json,
+        opening="Nothing was decided; the ask stays open.",
+    )
 
 
 def _await(place: Place, asker: Client, ask: Ask, wait: timedelta | None) -> Ask:

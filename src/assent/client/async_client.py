@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
-from collections.abc import Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -13,12 +14,16 @@ from assent.client.client import Holder
 from assent.client.connect import find_parts
 from assent.client.door import Call
 from assent.client.durable import drive_durably
+from assent.hub.audit import Audit, verify
+from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
 
 __all__ = ["AsyncClient", "AsyncHandle", "connect_async"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
+_LOOK_SECONDS = 1.0
+"""So long a thread may outlive a feed that nobody reads any more."""
 
 
 async def connect_async(
@@ -68,6 +73,17 @@ class AsyncClient(Holder):
     write_step = _awaiting(Calls.write_step)
     drive = _awaiting(drive_durably)
     open = _opening_async(Calls.open)
+
+    async def verify(self) -> Audit:
+        """Check the whole store: its chain, its numbers, its rows."""
+        return await asyncio.to_thread(verify, self.hub.store)
+
+    async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
+        """Yield the project's events after a number, as they come, without end."""
+        with self.hub.follow(self.project, after) as feed:
+            while True:
+                for record in await asyncio.to_thread(feed.wait, _LOOK_SECONDS):
+                    yield record
 
     async def close(self) -> None:
         """Let go of the store."""

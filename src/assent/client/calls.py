@@ -116,6 +116,8 @@ class Calls:
             raise BadRequestError(f"A key has 1 to {MAX_KEY} characters.")
         if isinstance(deadline, datetime) and deadline.tzinfo is None:
             raise BadRequestError("A deadline needs its time zone.")
+        if escalate_to is not None and consequence != Consequence.ESCALATE:
+            raise BadRequestError('Somebody to escalate to needs the consequence "escalate".')
         request = OpenAsk(
             new_ask_id(),
             prompt,

@@ -39,10 +39,6 @@ class Holder:
         self.principal = principal
         self.calls = Calls(EmbeddedDoor(hub), project, principal, via, assurance)
 
-    def verify(self) -> Audit:
-        """Check the whole store: its chain, its numbers, its rows."""
-        return verify(self.hub.store)
-
 
 def _blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concatenate[Client, P], R]:
     def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -79,6 +75,10 @@ class Client(Holder):
     write_step = _blocking(Calls.write_step)
     drive = _blocking(drive_durably)
     open = _opening(Calls.open)
+
+    def verify(self) -> Audit:
+        """Check the whole store: its chain, its numbers, its rows."""
+        return verify(self.hub.store)
 
     def follow(self, after: int = 0) -> Iterator[Record]:
         """Yield the project's events after a number, as they come, without end."""

@@ -47,7 +47,7 @@ def _main_worktree(pointer: Path) -> Path | None:
 
 
 def find_store(url: str | None, environ: Mapping[str, str], start: Path) -> Path:
-    """Return the file of the embedded store that `url`, ASSENT_STORE or the folder names.
+    """Return the file of the embedded store that `url` (or a plain path), ASSENT_STORE or the folder names.
 
     Raises:
         BadRequestError: the address is of no known form.
@@ -62,7 +62,7 @@ def find_store(url: str | None, environ: Mapping[str, str], start: Path) -> Path
         raise BadRequestError(
             f'"{scheme}://" stores are not there yet: use sqlite:///path/file.db, or leave it out for .assent/assent.db.'
         )
-    raise BadRequestError(f'"{given}" is not a store: write sqlite:///path/file.db.')
+    return Path(given).expanduser()
 
 
 def find_project(name: str | None, environ: Mapping[str, str], start: Path) -> str:

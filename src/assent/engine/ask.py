@@ -41,7 +41,7 @@ from assent.engine.stamp import Stamp
 from assent.protocol.answer import Answer, check_values
 from assent.protocol.ask import WAITING_KINDS, Ask, AskId, Consequence, Kind, Outcome, State
 from assent.protocol.display import quote
-from assent.protocol.ending import render_ending
+from assent.protocol.ending import render_lateness
 from assent.protocol.error import (
     BadRequestError,
     CommandReusedError,
@@ -205,8 +205,9 @@ def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
     if ask.ask_id == command.ask_id:
         raise CommandReusedError
     if not command.is_replacing or not ask.is_open:
+        never = " An ask that has ended is never replaced." if command.is_replacing else ""
         raise KeyReusedError(
-            f'The key "{quote(command.key or "")}" already belongs to {ask.ask_id}, which asks something else.',
+            f'The key "{quote(command.key or "")}" already belongs to {ask.ask_id}, which asks something else.{never}',
             ask=ask,
         )
     return _opened(command, replaces=ask.ask_id)
@@ -266,7 +267,7 @@ def _withdraw(ask: Ask | None, command: WithdrawAsk) -> tuple[Event, ...]:
 def _supersede(ask: Ask | None, command: SupersedeAsk) -> tuple[Event, ...]:
     ask = _found(ask, command.ask_id)
     if not ask.is_open:
-        raise ConflictError(render_ending(ask), ask=ask)
+        raise ConflictError(render_lateness(ask), ask=ask)
     return (
         AskSuperseded(ask.ask_id, _outcome(State.SUPERSEDED, command.stamp, successor=command.successor)),
     )
@@ -306,7 +307,7 @@ def _already(ask: Ask, stamp: Stamp, is_same: bool) -> tuple[Event, ...]:
         if not is_same or ending.by != str(stamp.by):
             raise CommandReusedError
         return ()
-    raise ConflictError(render_ending(ask), ask=ask)
+    raise ConflictError(render_lateness(ask), ask=ask)
 
 
 def _is_same_answer(ask: Ask, command: AnswerAsk) -> bool:

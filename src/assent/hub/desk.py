@@ -16,7 +16,7 @@ from assent.engine.stamp import NOBODY, Stamp
 from assent.hub.command import ClaimAsk, Request, Tick, WriteStep
 from assent.hub.record import FlowStepped, encode_event, type_of
 from assent.protocol.ask import Ask, AskId, Claim
-from assent.protocol.ending import render_ending, render_instant, render_name
+from assent.protocol.ending import render_instant, render_lateness, render_name
 from assent.protocol.error import (
     AssentError,
     BadRequestError,
@@ -145,7 +145,7 @@ class Desk:
     def _claim(self, head: Head, request: ClaimAsk, principal: Principal) -> Ask:
         ask = self._must_find(head.project, request.ask_id)
         if not ask.is_open:
-            raise ConflictError(render_ending(ask), ask=ask)
+            raise ConflictError(render_lateness(ask), ask=ask)
         now = self._moments[head.project]
         held = ask.claim
         if (

@@ -8,7 +8,7 @@ from assent.protocol.answer import labels
 from assent.protocol.ask import Ask, Consequence, State
 from assent.protocol.display import display
 
-__all__ = ["render_ending", "render_instant", "render_name"]
+__all__ = ["render_ending", "render_instant", "render_lateness", "render_name"]
 
 _SHOWN = 200
 
@@ -42,3 +42,8 @@ def render_ending(ask: Ask) -> str:
         return f"{outcome.successor} took its place at {when}."
     verb = "declined" if outcome.state is State.DECLINED else "took it back"
     return f"{render_name(outcome.by)} {verb} at {when}.{reason}"
+
+
+def render_lateness(ask: Ask) -> str:
+    """Return what whoever came too late is told: that nothing happened, and who was first."""
+    return f"Too late, nothing was changed: {render_ending(ask)}"

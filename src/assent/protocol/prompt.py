@@ -97,10 +97,23 @@ def question(
 
     >>> question("Which database?", ["PostgreSQL", "SQLite"]).fields[0].options[1].key
     'SQLite'
+
+    Raises:
+        BadPromptError: the options are no list of texts or options.
     """
-    choices = tuple(Option(o, o) if isinstance(o, str) else o for o in options)
+    if isinstance(options, str):
+        raise BadPromptError("The options are a list of texts, not one text.")
+    choices = tuple(_option(choice) for choice in options)
     allows_free_text = not choices if free is None else free
     return Prompt(title, body, (Field("q1", "", choices, multiple, allows_free_text),))
+
+
+def _option(choice: object) -> Option:
+    if isinstance(choice, str):
+        return Option(choice, choice)
+    if isinstance(choice, Option):
+        return choice
+    raise BadPromptError(f"An option is a text or an Option, not {quote(repr(choice))}.")
 
 
 def encode_prompt(prompt: Prompt) -> bytes:

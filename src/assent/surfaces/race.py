@@ -126,7 +126,7 @@ def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: flo
             )
         except ConflictError as lost:
             _settle(elsewhere, surface)
-            surface.say(surface.ink.caution(f"Somebody else was first: {display(lost.message, lines=False)}"))
+            surface.say(surface.ink.caution(display(lost.message, lines=False)))
             return lost.ask or person.show(ask.ask_id)
         else:
             _settle(elsewhere, surface)
