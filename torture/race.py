@@ -85,11 +85,10 @@ def run(plan: Plan) -> Verdict:
         _compare(tally, found, ask_id, kind, replies)
     for problem in found.problems:
         tally.fault("audit problems", problem)
-    tally.require("asks raced for", asks)
-    tally.require("losers told", asks)
-    tally.require("won by an answer")
-    tally.require("won by withdrawing")
-    tally.require("won by the deadline")
+    for name in ("asks raced for", "losers told"):
+        tally.require(name, asks)
+    for name in ("won by an answer", "won by withdrawing", "won by the deadline"):
+        tally.require(name)
     return tally.verdict()
 
 

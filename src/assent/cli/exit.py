@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import TextIO
 
 import click
 
@@ -64,8 +65,12 @@ def run(arguments: Sequence[str]) -> int:
         status = _perform(list(arguments))
         sys.stdout.flush()
     except BrokenPipeError:
-        _let_go()
-        return FAILED
+        _let_go(sys.stdout)
+        status = FAILED
+    try:
+        sys.stderr.flush()
+    except OSError:
+        _let_go(sys.stderr)
     return status
 
 
@@ -145,6 +150,6 @@ def _describe(error: Exception) -> str:
     return f"Something unexpected happened ({type(error).__name__}{told}); ASSENT_DEBUG=1 shows where."
 
 
-def _let_go() -> None:
-    # The reader has had enough. Python would complain once more when it closes standard output.
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+def _let_go(stream: TextIO) -> None:
+    # Nobody reads it any more. Python would complain once more, with a status of its own, when it closes it.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

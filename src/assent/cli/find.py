@@ -15,7 +15,7 @@ from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
 from assent.hub.hub import Hub
 from assent.protocol.ask import Ask
-from assent.protocol.display import display, quote
+from assent.protocol.display import display, is_encodable, quote
 from assent.protocol.error import AssentError, NotFoundError
 from assent.protocol.principal import Assurance, Principal
 
@@ -47,6 +47,8 @@ def finding(place: Place, ask_id: str) -> Iterator[Found]:
         raise NotFoundError(
             f'"{quote(ask_id)}" is too short: give at least the last {SHORTEST_ID} characters of an id.'
         )
+    if not is_encodable(ask_id):
+        raise NotFoundError(f'There is no ask "{quote(ask_id)}" here; assent inbox lists what waits.')
     path, ask = _search(place, ask_id)
     with place.hub(path) as hub:
         yield Found(hub, ask)

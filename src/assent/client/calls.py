@@ -256,7 +256,7 @@ class Calls:
         if not found:
             raise NotFoundError(f"There is no ask {quote(ask_id)} in project {self.project}.")
         if len(found) > 1:
-            raise NotFoundError(f"Several asks end in {ask_id}: give more of the id.")
+            raise NotFoundError(f"Several asks end in {quote(ask_id)}: give more of the id.")
         return found[0]
 
     def inbox(
@@ -305,7 +305,9 @@ def _member(enum: type[E], given: E | str) -> E:
         return enum(given)
     except ValueError:
         words = ", ".join(enum)
-        raise BadRequestError(f'"{given}" is not a {enum.__name__.lower()}: use one of {words}.') from None
+        raise BadRequestError(
+            f'"{quote(str(given))}" is not a {enum.__name__.lower()}: use one of {words}.'
+        ) from None
 
 
 def _texts(given: Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from assent.protocol.display import display, quote
 from assent.protocol.error import BadRequestError
 
 __all__ = ["find_project", "find_root", "find_store", "note_store", "noted_stores"]
@@ -71,11 +72,11 @@ def find_project(name: str | None, environ: Mapping[str, str], start: Path) -> s
     if (
         len(project) > MAX_PROJECT
         or "/" in project
-        or not project.isprintable()
+        or project != display(project, lines=False)
         or project != project.strip()
     ):
         raise BadRequestError(
-            f"{project[:200]!r} is not a project's name: no slashes, nothing invisible, at most {MAX_PROJECT} characters."
+            f'"{quote(project)}" is not a project\'s name: no slashes, nothing invisible, at most {MAX_PROJECT} characters.'
         )
     return project
 

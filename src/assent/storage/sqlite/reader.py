@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from hashlib import sha256
@@ -18,6 +19,8 @@ from assent.storage.sqlite.schema import is_current
 from assent.storage.sqlite.transaction import LOG_SHIFT
 
 __all__ = ["SqliteReader"]
+
+_END_OF_ID = re.compile(r"[0-9A-Za-z_]+").fullmatch
 
 
 class SqliteReader:
@@ -58,7 +61,9 @@ class SqliteReader:
 
     def asks_ending_in(self, suffix: str, project: str | None = None) -> list[Ask]:
         """Return up to three asks whose id ends so."""
-        escaped = suffix.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+        if not _END_OF_ID(suffix):
+            return []  # LIKE would stop reading at a NUL, and then every id ends so
+        escaped = suffix.replace("_", "\\_")
         values = ("%" + escaped, project)
         return self._asks("open_ending_in", values) or self._asks("asks_ending_in", values)
 
