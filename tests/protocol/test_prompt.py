@@ -1,15 +1,18 @@
 """A prompt is opened only if people can see it, tell its options apart, and type each of them."""
 
 import itertools
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
+from assent.protocol import prompt as prompt_module
 from assent.protocol.canonical import canonical, parse_json
 from assent.protocol.display import fold, skeleton
-from assent.protocol.error import BadJsonError, BadPromptError, BadRequestError, TooLargeError
+from assent.protocol.error import AssentError, BadJsonError, BadPromptError, BadRequestError, TooLargeError
 from assent.protocol.prompt import (
     LETTERS,
     MAX_FIELDS,
@@ -243,3 +246,27 @@ def test_question_whose_options_are_no_list_of_texts_is_refused(options: Any) ->
     """One text would otherwise become an option for each of its letters."""
     with pytest.raises(BadPromptError):
         question("Which?", options)
+
+
+_NEAR_MISSES = st.text("aAbBlI1oO02) .-\té", max_size=3)
+
+
+@modest
+@given(st.lists(_NEAR_MISSES, min_size=1, max_size=4), st.booleans(), st.booleans())
+def test_one_look_at_plain_options_gives_the_same_verdict_as_a_look_at_each(
+    labels: list[str], is_keyed: bool, free: bool
+) -> None:
+    """The short way must never let pass what the long way refuses, nor refuse more."""
+    options = tuple(Option(f"k{n}" if is_keyed else label, label) for n, label in enumerate(labels))
+    prompt = Prompt("Which?", fields=(Field("q1", "", options, free=free),))
+
+    def verdict(is_plain: Callable[[Field], bool]) -> str:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(prompt_module, "_is_plain", is_plain)
+            try:
+                check_prompt(prompt)
+            except AssentError as refusal:
+                return refusal.code
+        return "accepted"
+
+    assert verdict(prompt_module._is_plain) == verdict(lambda _: False)

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-class OpenAsk(msgspec.Struct, frozen=True):
+class OpenAsk(msgspec.Struct, frozen=True, gc=False):
     """Ask. The caller mints `ask_id`, so that a retry finds what it made."""
 
     ask_id: AskId
@@ -41,7 +41,7 @@ class OpenAsk(msgspec.Struct, frozen=True):
     stamp: Stamp = UNSTAMPED
 
 
-class AnswerAsk(msgspec.Struct, frozen=True):
+class AnswerAsk(msgspec.Struct, frozen=True, gc=False):
     """Answer with typed `text`, or with ready-made `values`."""
 
     ask_id: AskId
@@ -54,7 +54,7 @@ class AnswerAsk(msgspec.Struct, frozen=True):
     stamp: Stamp = UNSTAMPED
 
 
-class DeclineAsk(msgspec.Struct, frozen=True):
+class DeclineAsk(msgspec.Struct, frozen=True, gc=False):
     """A person's no to being asked."""
 
     ask_id: AskId
@@ -64,7 +64,7 @@ class DeclineAsk(msgspec.Struct, frozen=True):
     stamp: Stamp = UNSTAMPED
 
 
-class WithdrawAsk(msgspec.Struct, frozen=True):
+class WithdrawAsk(msgspec.Struct, frozen=True, gc=False):
     """Take an ask back."""
 
     ask_id: AskId
@@ -72,7 +72,7 @@ class WithdrawAsk(msgspec.Struct, frozen=True):
     stamp: Stamp = UNSTAMPED
 
 
-class SupersedeAsk(msgspec.Struct, frozen=True):
+class SupersedeAsk(msgspec.Struct, frozen=True, gc=False):
     """A newer ask takes this one's place."""
 
     ask_id: AskId
@@ -80,14 +80,14 @@ class SupersedeAsk(msgspec.Struct, frozen=True):
     stamp: Stamp = UNSTAMPED
 
 
-class LapseAsk(msgspec.Struct, frozen=True):
+class LapseAsk(msgspec.Struct, frozen=True, gc=False):
     """The deadline has passed: let the declared consequence happen."""
 
     ask_id: AskId
     stamp: Stamp = UNSTAMPED
 
 
-class ReportUndelivered(msgspec.Struct, frozen=True):
+class ReportUndelivered(msgspec.Struct, frozen=True, gc=False):
     """No surface could show it."""
 
     ask_id: AskId

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 
-class AskOpened(msgspec.Struct, frozen=True, tag="ask.opened"):
+class AskOpened(msgspec.Struct, frozen=True, gc=False, tag="ask.opened"):
     """An ask waits."""
 
     ask_id: AskId
@@ -41,7 +41,7 @@ class AskOpened(msgspec.Struct, frozen=True, tag="ask.opened"):
     replaces: AskId | None = None
 
 
-class AskAnswered(msgspec.Struct, frozen=True, tag="ask.answered"):
+class AskAnswered(msgspec.Struct, frozen=True, gc=False, tag="ask.answered"):
     """A person answered."""
 
     ask_id: AskId
@@ -49,35 +49,35 @@ class AskAnswered(msgspec.Struct, frozen=True, tag="ask.answered"):
     is_unattended: bool = False
 
 
-class _Ended(msgspec.Struct, frozen=True):
+class _Ended(msgspec.Struct, frozen=True, gc=False):
     ask_id: AskId
     outcome: Outcome
 
 
-class AskDeclined(_Ended, frozen=True, tag="ask.declined"):
+class AskDeclined(_Ended, frozen=True, gc=False, tag="ask.declined"):
     """A person said no to being asked."""
 
 
-class AskWithdrawn(_Ended, frozen=True, tag="ask.withdrawn"):
+class AskWithdrawn(_Ended, frozen=True, gc=False, tag="ask.withdrawn"):
     """It was taken back."""
 
 
-class AskExpired(_Ended, frozen=True, tag="ask.expired"):
+class AskExpired(_Ended, frozen=True, gc=False, tag="ask.expired"):
     """Nobody answered in time, and the declared consequence ends it."""
 
 
-class AskSuperseded(_Ended, frozen=True, tag="ask.superseded"):
+class AskSuperseded(_Ended, frozen=True, gc=False, tag="ask.superseded"):
     """A newer ask took its place."""
 
 
-class AskOverdue(msgspec.Struct, frozen=True, tag="ask.overdue"):
+class AskOverdue(msgspec.Struct, frozen=True, gc=False, tag="ask.overdue"):
     """The deadline passed and the ask goes on waiting."""
 
     ask_id: AskId
     at: datetime
 
 
-class AskEscalated(msgspec.Struct, frozen=True, tag="ask.escalated"):
+class AskEscalated(msgspec.Struct, frozen=True, gc=False, tag="ask.escalated"):
     """The deadline passed; somebody else is asked, too."""
 
     ask_id: AskId
@@ -85,7 +85,7 @@ class AskEscalated(msgspec.Struct, frozen=True, tag="ask.escalated"):
     to: str
 
 
-class AskUndelivered(msgspec.Struct, frozen=True, tag="ask.undelivered"):
+class AskUndelivered(msgspec.Struct, frozen=True, gc=False, tag="ask.undelivered"):
     """It could be shown nowhere; it stays open."""
 
     ask_id: AskId

@@ -14,7 +14,7 @@ NOBODY = Principal(Role.OPERATOR, "assent")
 """The hub itself, where a timer and not a person acts."""
 
 
-class Stamp(msgspec.Struct, frozen=True):
+class Stamp(msgspec.Struct, frozen=True, gc=False):
     """Set by the hub inside the transaction, never by a caller."""
 
     at: datetime

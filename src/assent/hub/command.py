@@ -33,19 +33,19 @@ __all__ = [
 ]
 
 
-class ClaimAsk(msgspec.Struct, frozen=True):
+class ClaimAsk(msgspec.Struct, frozen=True, gc=False):
     """Say that one is on it. A courtesy, and volatile: it is not in the log and stops nobody."""
 
     ask_id: AskId
 
 
-class WriteStep(msgspec.Struct, frozen=True):
+class WriteStep(msgspec.Struct, frozen=True, gc=False):
     """Keep one entry of a durable flow's journal."""
 
     step: Step
 
 
-class Tick(msgspec.Struct, frozen=True):
+class Tick(msgspec.Struct, frozen=True, gc=False):
     """Do nothing but what every transaction does first: apply the deadlines that have passed."""
 
 

@@ -41,7 +41,7 @@ def instant(at: int) -> datetime:
     return _EPOCH + timedelta(microseconds=at)
 
 
-class Envelope(msgspec.Struct, frozen=True):
+class Envelope(msgspec.Struct, frozen=True, gc=False):
     """A request with all that the hub must know of it."""
 
     command_id: str

@@ -29,7 +29,7 @@ Values = Mapping[str, Sequence[str]]
 """Per field name: the keys of the chosen options, or the typed text where the field is free."""
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """What was answered, by whom, and from where."""
 
     values: FieldValues

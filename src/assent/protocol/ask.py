@@ -67,7 +67,7 @@ class Consequence(StrEnum):
     """The ask ends as expired, and the run that asked ends with it."""
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class Outcome(msgspec.Struct, frozen=True, gc=False):
     """How an ask ended without an answer."""
 
     state: State
@@ -82,14 +82,14 @@ class Outcome(msgspec.Struct, frozen=True):
     """The command that ended it: a retry of it gets the same reply."""
 
 
-class Claim(msgspec.Struct, frozen=True):
+class Claim(msgspec.Struct, frozen=True, gc=False):
     """Somebody says that they are on it. A courtesy: it stops nobody."""
 
     by: str
     at: datetime
 
 
-class Ask(msgspec.Struct, frozen=True):
+class Ask(msgspec.Struct, frozen=True, gc=False):
     """One ask as it is now. Its JSON form is the public one."""
 
     ask_id: AskId

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-__all__ = ["display", "fold", "is_blank", "is_encodable", "is_hidden", "quote", "skeleton"]
+__all__ = ["display", "fold", "is_blank", "is_encodable", "is_hidden", "plain_shapes", "quote", "skeleton"]
 
 # Drawn as nothing, though Unicode files them under letters, marks and symbols. Written down rather than looked
 # up because Python has no table of the default-ignorable characters.
@@ -208,6 +208,17 @@ _LOOK_ALIKES = {
 }
 _SHAPES = {ord(twin): seen for seen, twins in _LOOK_ALIKES.items() for twin in twins if twin != " "}
 _ASCII_SHAPES = bytes(ord(_SHAPES.get(point, chr(point))) for point in range(128)) + bytes(range(128, 256))
+
+
+def plain_shapes(texts: list[str]) -> list[str] | None:
+    """Return the skeletons of several texts at once if all are plain: printable ASCII in single spaces. Else nothing."""
+    joined = "\n".join(texts)
+    # A space that is doubled, or stands at an end of a text, would have to be taken out.
+    has_loose_spaces = "  " in joined or "\n " in joined or " \n" in joined or joined != joined.strip()
+    if has_loose_spaces or not joined.isascii() or not joined.replace("\n", "").isprintable():
+        return None
+    shapes = joined.lower().encode().translate(_ASCII_SHAPES).decode().split("\n")
+    return shapes if len(shapes) == len(texts) else None
 
 
 def skeleton(text: str) -> str:

@@ -33,7 +33,7 @@ class Assurance(StrEnum):
     """A process said so."""
 
 
-class Principal(msgspec.Struct, frozen=True):
+class Principal(msgspec.Struct, frozen=True, gc=False):
     """Somebody who acts: `human:ana`, `agent:coder`."""
 
     role: Role
