@@ -193,3 +193,22 @@ def test_last_one_to_close_takes_the_folder_away(path: Path, bell: SocketBell, l
     other.ring(["ask_1"], True)
     assert again.wait(SOON) == ("ask_1",)
     other.close()
+
+
+def test_ear_that_is_bound_after_the_list_was_kept_is_rung(bell: SocketBell, listen: Listen) -> None:
+    """A list of sockets is kept only while the folder cannot have changed unseen."""
+    first = listen()
+    folder = Path(first.path).parent
+    os.utime(folder, (1, 1))
+    bell.ring(["ask_1"], True)
+    assert bell._listed_at is not None  # old enough to be kept
+    second = listen()
+    bell.ring(["ask_2"], True)
+    assert bell._listed_at is None  # changed just now: the next ring lists again
+    third = listen()
+    bell.ring(["ask_3"], True)
+    assert [ear.wait(SOON) for ear in (first, second, third)] == [
+        ("ask_1", "ask_2", "ask_3"),
+        ("ask_2", "ask_3"),
+        ("ask_3",),
+    ]

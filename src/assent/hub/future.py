@@ -38,6 +38,9 @@ class LightFuture(Generic[T]):
 
     def wait(self, seconds: float | None = None) -> bool:
         """Wait for it; say whether it came. Ctrl-C ends the wait."""
+        if self._lock.acquire(blocking=False):
+            self._lock.release()
+            return True
         until = None if seconds is None else time.monotonic() + seconds
         # A signal that comes just before the main thread falls asleep is only seen when it wakes.
         longest = _NAP if threading.current_thread() is threading.main_thread() else threading.TIMEOUT_MAX

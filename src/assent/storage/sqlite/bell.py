@@ -15,6 +15,7 @@ import socket
 import stat
 import tempfile
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from hashlib import sha256
@@ -24,6 +25,8 @@ from assent.storage.port import EVERYTHING
 
 __all__ = ["SocketBell", "SocketListener", "runtime_folder"]
 
+_TICK = 100_000_000
+"""Nanoseconds; a file system's clock ticks every few milliseconds."""
 _FULL = 10
 """A socket keeps so many rings; where so many were waiting, one more may have been turned away."""
 _LARGEST = 8_000
@@ -131,6 +134,9 @@ class SocketBell:
         # A hub wakes its own waiters by itself; another hub of this process is rung like any other.
         self._prefix = f"{os.getpid()}-{secrets.token_hex(2)}-"
         self._socket: socket.socket | None = None
+        self._path = str(folder)
+        self._names: list[str] = []
+        self._listed_at: int | None = None
 
     def listen(self, *, follows_feed: bool) -> SocketListener | None:
         """Return a bound ear, or None where sockets cannot be bound: look by the clock then."""
@@ -152,14 +158,24 @@ class SocketBell:
             return
         names = "\n".join(ended)
         message = (names if names and len(names) <= _LARGEST else EVERYTHING).encode()
-        try:
-            bound = os.listdir(self._folder)  # noqa: PTH208 - 8 microseconds; a cache can miss a socket just bound
-        except OSError:
-            return
-        for name in bound:
+        for name in self._bound():
             wants_it = name.endswith(".f") or (bool(ended) and name.endswith(".w"))
             if wants_it and not name.startswith(self._prefix):
                 self._send(message, f"{self._folder}/{name}")
+
+    def _bound(self) -> list[str]:
+        """Return the sockets in the folder; listed anew when it has changed, or may have without showing it."""
+        try:
+            changed_at = os.stat(self._path).st_mtime_ns  # noqa: PTH116 - on every commit's way
+            if changed_at != self._listed_at:
+                self._names = os.listdir(self._path)  # noqa: PTH208 - on every commit's way
+                # Two changes within one tick of the file system's clock leave the same time behind. A list is kept
+                # only if it is so much younger than the change that the next one must show.
+                age = time.clock_gettime_ns(time.CLOCK_REALTIME) - changed_at
+                self._listed_at = changed_at if age > _TICK else None
+        except OSError:
+            return []
+        return self._names
 
     def _send(self, message: bytes, address: str) -> None:
         # The commit is done and must be acknowledged, so nothing here may raise. Full: it is awake already and
