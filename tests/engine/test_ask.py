@@ -178,8 +178,16 @@ def test_open_ask_holds_what_was_asked() -> None:
 def test_same_key_and_prompt_is_the_same_ask_for_ever(state: State) -> None:
     """Also after it ended, whatever else the command says; only a superseded one has lost its key."""
     ask = opened() if state is State.OPEN else ended(state)
-    again = opening(kind=Kind.GATE, is_replacing=True)
+    again = opening(is_replacing=True, run_id="run_2")
     assert decide(ask, again) == ()
+
+
+@pytest.mark.parametrize("state", list(State))
+def test_same_key_and_prompt_of_another_kind_is_refused(state: State) -> None:
+    """What a process may answer as a question must not pass for a person's approval."""
+    ask = opened() if state is State.OPEN else ended(state)
+    command = OpenAsk(AskId("ask_2"), WHICH, digest_of(WHICH), Kind.APPROVAL, key="k", stamp=stamp(AGENT))
+    assert isinstance(refusal(ask, command), KeyReusedError)
 
 
 @pytest.mark.parametrize("state", list(State))

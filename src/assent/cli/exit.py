@@ -63,15 +63,23 @@ def run(arguments: Sequence[str]) -> int:
             stream.reconfigure(errors="backslashreplace")  # a narrow locale must not stop an answer
     try:
         status = _perform(list(arguments))
-        sys.stdout.flush()
     except BrokenPipeError:
-        _let_go(sys.stdout)
         status = FAILED
+    is_told = _flush(sys.stdout)
+    _flush(sys.stderr)
+    return status if is_told else status or FAILED
+
+
+def _flush(stream: TextIO | None) -> bool:
+    """Say whether all that was written has gone out. A stream that was closed from the start is None."""
+    if stream is None:
+        return True
     try:
-        sys.stderr.flush()
+        stream.flush()
     except OSError:
-        _let_go(sys.stderr)
-    return status
+        _let_go(stream)
+        return False
+    return True
 
 
 def _perform(arguments: list[str]) -> int:

@@ -203,7 +203,10 @@ class Calls:
         try:
             return (yield from until(self.door.until_ended(full_id, self.project, seconds)))
         except StillOpen:
-            raise StillOpen(ask=(yield from self.show(full_id))) from None
+            ask = yield from self.show(full_id)
+            if not ask.is_open:
+                return ask  # it ended in the moment in which the wait lapsed
+            raise StillOpen(ask=ask) from None
 
     def answer(self, ask_id: str, reply: str | Values, *, unattended: bool = False) -> Call[Ask]:
         """Answer with typed text, or with the chosen values by field name; return the ask.

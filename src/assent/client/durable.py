@@ -161,7 +161,11 @@ class Driver(Generic[I, R]):
         if kept is not None and kept.digest != yielded:
             raise self._diverged(number)
         if kept is not None and kept.state == "done":
-            return decode_entry(kept, Settled).result
+            result = decode_entry(kept, Settled).result
+            # An agent may write a journal, but only a person an answer: the ask itself has the last word.
+            if isinstance(result, Answered) and result != (yield from self._happen(number, step, yielded)):
+                raise self._diverged(number)
+            return result
         result = yield from self._happen(number, step, yielded)
         return (yield from self._write(number, Settled(result), yielded)).result
 

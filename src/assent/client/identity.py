@@ -60,7 +60,7 @@ def agent(environ: Mapping[str, str], name: str | None = None) -> Principal:
     given = environ.get("ASSENT_PRINCIPAL", "")
     if name is None and given.startswith(f"{Role.AGENT}:"):
         return parse_principal(given)
-    return Principal(Role.AGENT, name or _user())
+    return parse_principal(f"{Role.AGENT}:{name}") if name else Principal(Role.AGENT, _user())
 
 
 def assurance_here(descriptor: int = 0) -> Assurance:

@@ -200,7 +200,7 @@ def _due(command: OpenAsk) -> datetime | None:
 
 
 def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
-    if ask.digest == command.digest:
+    if ask.digest == command.digest and ask.kind is command.kind:
         return ()
     if ask.ask_id == command.ask_id:
         raise CommandReusedError

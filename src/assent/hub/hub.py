@@ -7,8 +7,10 @@ undo; if a write fails, the group is rolled back and its commands run again one 
 from __future__ import annotations
 
 import os
+import threading
 import weakref
 from contextlib import AbstractContextManager
+from copy import copy
 from typing import TYPE_CHECKING
 
 from assent.hub.authorise import authorise
@@ -84,6 +86,7 @@ class Hub:
         self._writer: Writer[Work] = Writer(self.store.mutex, self._perform)
         self.waiters = Waiters(self.store, self._lapse)
         self.feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
+        self._feeding = threading.Lock()
         self._patience: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Patience[Work]] = (
             weakref.WeakKeyDictionary()
         )
@@ -127,7 +130,8 @@ class Hub:
     def follow(self, project: str, after: int) -> Feed:
         """Return the project's log after a number, live."""
         feed = Feed(self.store, project, after)
-        self.feeds.add(feed)
+        with self._feeding:
+            self.feeds.add(feed)
         return feed
 
     def hold(self, flow_id: str, project: str) -> Hold:
@@ -161,13 +165,21 @@ class Hub:
     def close(self) -> None:
         """Finish what was submitted and let everything go."""
         self.waiters.close()
-        for loop in list(self._turns):
-            self._writer.submit_all(self._turns.pop(loop, ()))
-        self._writer.close()
-        for feed in list(self.feeds):
+        late = [work for loop in list(self._turns) for work in self._turns.pop(loop, ())]
+        if late:
+            self._writer.submit_all(late)
+        # Another process may hold the store for ever. What is not begun by then is given up; the thread, which
+        # cannot be woken, stays behind with nothing to do.
+        is_over = self._writer.close(BUSY_SECONDS)
+        for work in late:
+            _give_up(work)
+        for feed in self._all_feeds():
             feed.close()
-        with self.store.mutex:
-            self.store.close()
+        if self.store.mutex.acquire(blocking=is_over):
+            try:
+                self.store.close()
+            finally:
+                self.store.mutex.release()
 
     def after_fork(self) -> None:
         """In a forked child: the writer thread does not exist here, and the handles are the parent's."""
@@ -175,6 +187,11 @@ class Hub:
         self._fresh()
 
     # Inside
+
+    def _all_feeds(self) -> list[Feed]:
+        # A set that grows while it is walked stops the walk, and a commit that is done must be acknowledged.
+        with self._feeding:
+            return list(self.feeds)
 
     def _due_projects(self) -> list[str]:
         with self.store.reading() as reader:
@@ -228,7 +245,7 @@ class Hub:
             settle([(work.future, ask, error) for work, ask, error in replies])
             self.waiters.deliver(desk.ended)
             if desk.has_news and self.feeds:
-                for feed in list(self.feeds):
+                for feed in self._all_feeds():
                     feed.nudge()
         return True
 
@@ -255,7 +272,14 @@ class Hub:
         self._fail(group, known)
 
     def _fail(self, group: list[Work], error: AssentError) -> None:
-        settle([(work.future, None, error) for work in group if work.take()])
+        # A copy for each: raised in several threads, one error would gather the traces of all of them.
+        settle([(work.future, None, _copy(error)) for work in group if work.take()])
+
+
+def _copy(error: AssentError) -> AssentError:
+    own = copy(error)
+    own.__cause__ = error.__cause__
+    return own
 
 
 _hubs: weakref.WeakSet[Hub] = weakref.WeakSet()

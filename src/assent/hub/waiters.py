@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable
 
 from assent.hub.future import Future, Settled, settle
 from assent.protocol.ask import Ask, AskId
-from assent.protocol.error import AssentError, NotFoundError, StoreError
+from assent.protocol.error import NotFoundError, StoreError
 from assent.storage.port import EVERYTHING, Listener, Reader, Store
 
 __all__ = ["DEAF_SECONDS", "NET_SECONDS", "Waiters"]
@@ -50,8 +50,12 @@ class Waiters:
                 with self._store.reading() as reader:
                     self._cursors[project] = reader.head_sequence(project)
             self._waiting.setdefault(ask_id, []).append(future)
-        with self._store.reading() as reader:
-            ask = reader.ask(ask_id, project)
+        try:
+            with self._store.reading() as reader:
+                ask = reader.ask(ask_id, project)
+        except BaseException:
+            self.discard(ask_id, future)
+            raise
         if ask is None:
             self.discard(ask_id, future)
             raise NotFoundError(f"There is no ask {ask_id} here.")
@@ -125,7 +129,7 @@ class Waiters:
                     if version != seen:
                         deadline_due = 0.0
                         self.net_wakes += self._look(reader)
-            except AssentError:
+            except Exception:  # noqa: BLE001 - see below
                 # The store is away, or a deadline cannot be applied: look again, by the clock, through a fresh
                 # reader. Whatever it is, those who wait must not lose their ear.
                 look_due = deadline_due = now + NET_SECONDS

@@ -52,13 +52,16 @@ class Writer(Generic[W]):
         if self._thread is None or not self._thread.is_alive():
             self._start()
 
-    def close(self) -> None:
-        """Finish what is queued and end the thread."""
+    def close(self, seconds: float | None = None) -> bool:
+        """Finish what is queued and end the thread; say whether it ended in time."""
+        # No second thread may start before the first has gone: it could take the None that is meant for the other.
         with self._starting:
             thread, self._thread = self._thread, None
-        if thread is not None and thread.is_alive():  # Ctrl-C may have kept it from beginning
+            if thread is None or not thread.is_alive():  # Ctrl-C may have kept it from beginning
+                return True
             self._queue.put(None)
-            thread.join()
+            thread.join(seconds)
+            return not thread.is_alive()
 
     def _start(self) -> None:
         with self._starting:

@@ -13,7 +13,7 @@ from assent.protocol.ask import Ask
 from assent.protocol.block import render_field
 from assent.protocol.display import display
 from assent.protocol.ending import render_ending
-from assent.protocol.error import AssentError, ConflictError, StoreError, TooLargeError, UnrecognisedError
+from assent.protocol.error import ConflictError, StoreError, TooLargeError, UnrecognisedError
 from assent.protocol.prompt import Field, Prompt
 from assent.protocol.reply import parse_reply, recognise
 from assent.surfaces.card import render_question_of
@@ -34,7 +34,7 @@ class Elsewhere:
     def __init__(self, client: Client, ask: Ask, seconds: float | None, tell: Callable[[], None]) -> None:
         self._client, self._ask, self._seconds, self._tell = client, ask, seconds, tell
         self._ended: Ask | None = None
-        self._error: AssentError | None = None
+        self._error: Exception | None = None
         self._thread = threading.Thread(target=self._run, daemon=True, name="assent-elsewhere")
         with uninterrupted():  # Ctrl-C in the middle of a start leaves half a thread
             self._thread.start()
@@ -42,7 +42,7 @@ class Elsewhere:
     def _run(self) -> None:
         try:
             self._ended = self._client.wait(self._ask.ask_id, self._seconds)
-        except AssentError as error:
+        except Exception as error:  # noqa: BLE001 - whoever waits for `tell` must hear of it
             self._error = error
         self._tell()
 

@@ -35,10 +35,12 @@ class Gate:
         self._inside = 0
         self._is_shut = False
         self._opened: weakref.WeakSet[Opened] = weakref.WeakSet()
+        self._noting = threading.Lock()
 
     def note(self, opened: Opened) -> None:
         """Have `opened` let go before every fork."""
-        self._opened.add(opened)
+        with self._noting:
+            self._opened.add(opened)
 
     def __enter__(self) -> None:
         depth = getattr(self._here, "depth", 0)
@@ -63,7 +65,9 @@ class Gate:
         with self._turn:
             self._is_shut = True
             self._turn.wait_for(lambda: self._inside <= self._own(), FORK_SECONDS)
-        for opened in list(self._opened):
+        with self._noting:  # a set that grows while it is walked stops the walk
+            noted = list(self._opened)
+        for opened in noted:
             opened.let_go()
 
     def open_in_parent(self) -> None:
@@ -76,6 +80,7 @@ class Gate:
     def open_in_child(self) -> None:
         """Begin anew: the other threads are not here."""
         self._turn = threading.Condition(threading.Lock())
+        self._noting = threading.Lock()
         self._inside = self._own()
         self._is_shut = False
         self._forking.release()

@@ -17,7 +17,7 @@ import apsw
 import msgspec
 from msgspec.structs import replace
 
-from assent.protocol.ask import Ask, AskId, Claim
+from assent.protocol.ask import Ask, AskId, Claim, State
 from assent.protocol.error import CommandReusedError, StoreError
 from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Step
@@ -120,7 +120,9 @@ class SqliteTransaction:
         for ask in asks:
             if self._asks.get(ask.ask_id) is None:
                 self._asks[ask.ask_id] = ask
-            if ask.key is not None and self._keys.get((ask.project, ask.key)) is None:
+            if ask.key is None or ask.state is State.SUPERSEDED:
+                continue  # a superseded ask has given its key away
+            if self._keys.get((ask.project, ask.key)) is None:
                 self._keys[ask.project, ask.key] = ask.ask_id
 
     # Writing
