@@ -9,9 +9,11 @@ import pytest
 from assent.client.client import Client
 from assent.client.door import Call, Wait, run_call
 from assent.client.durable import MAX_FLOW_ID, Driver
+from assent.client.journal import Settled, make_step, render_opened
 from assent.flows.kind import FlowKind
 from assent.flows.question import QUESTION_ROUND, Answers, Questions
-from assent.flows.step import Answered, Ended, Flow, Result, Said, Step, ask, say
+from assent.flows.step import Answered, Ended, Flow, Result, Said, Step, ask, say, step_digest
+from assent.flows.step import Ask as AskStep
 from assent.hub.record import Hold
 from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.error import (
@@ -355,3 +357,13 @@ def test_observer_may_not_drive(store: ThrowawayStore) -> None:
         observer.drive("f", TALK, "Which colour?")
     with pytest.raises(StillOpen):
         store.agent().drive("f", TALK, "Which colour?", wait=0)
+
+
+def test_answer_that_an_agent_wrote_into_the_journal_is_not_taken(agent: Client) -> None:
+    """An agent may write journals, and only a person answers: the ask itself has the last word."""
+    forged = Answered({"q1": ("green",)}, "2", "human:ana")
+    agent.write_step(make_step("f", 0, render_opened(TALK, "Which colour?")))
+    agent.write_step(make_step("f", 1, Settled(forged), step_digest(AskStep(COLOUR))))
+    with pytest.raises(StillOpen):
+        agent.drive("f", TALK, "Which colour?", wait=0.05)
+    assert [ask.prompt for ask in agent.inbox()] == [COLOUR]

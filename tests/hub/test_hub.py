@@ -26,6 +26,7 @@ from assent.hub.desk import Desk, Envelope
 from assent.hub.hub import Hub
 from assent.hub.record import Step
 from assent.protocol.ask import Ask, AskId, Consequence, State
+from assent.protocol.canonical import digest
 from assent.protocol.error import (
     AssentError,
     BadRequestError,
@@ -39,7 +40,7 @@ from assent.protocol.error import (
     UnrecognisedError,
 )
 from assent.protocol.principal import Principal, Role
-from assent.protocol.prompt import question
+from assent.protocol.prompt import check_prompt, question
 from assent.storage.port import Transaction
 from assent.testing import FakeClock, ThrowawayStore
 from tests.hub.conftest import BOUND, PROJECT, dump, opening, send, send_group
@@ -350,6 +351,19 @@ def test_task_is_told_that_the_store_is_busy_as_a_thread_is(
     send(hub, opening(key="after"))
     with hub.reading() as reader:
         assert {ask.key for ask in reader.asks(PROJECT, None, 9)} == {"before", "after"}
+
+
+def test_superseded_ask_in_a_group_does_not_take_its_key_back(hub: Hub) -> None:
+    """A neighbour that names the old ask must not make the key lead to it again."""
+    old = send(hub, opening(key="k"))
+    other = question("Something else?", ["yes", "no"])
+    replaced = OpenAsk(AskId("ask_new"), other, digest(check_prompt(other)), key="k", is_replacing=True)
+    new = send(hub, replaced)
+    again = OpenAsk(AskId("ask_again"), other, digest(check_prompt(other)), key="k")
+    late, found = send_group(hub, (AnswerAsk(old.ask_id, "1"), ANA), (again, AGENT))
+    assert isinstance(late, ConflictError)
+    assert isinstance(found, Ask)
+    assert (found.ask_id, found.replayed) == (new.ask_id, True)
 
 
 # Interruptions and endings
