@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from assent.engine.ask import (
     ENDINGS,
@@ -44,7 +45,7 @@ from assent.protocol.error import (
     NotFoundError,
     UnrecognisedError,
 )
-from assent.protocol.principal import Assurance, Principal
+from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.prompt import question
 from tests.engine.strategies import ASK_ID, asks, commands, fold
 from tests.proves import proves
@@ -531,3 +532,12 @@ def test_replaying_the_events_gives_the_live_ask(script: list[Command]) -> None:
     for sequence, event in enumerate(log, 1):
         again = evolve(again, event, project="p", sequence=sequence)
     assert again == live
+
+
+def test_agent_cannot_replace_the_ask_of_another_agent() -> None:
+    """What it may not take back it may not push aside either; a person may."""
+    ask = opened()
+    other = OpenAsk(AskId("ask_2"), OTHER, digest_of(OTHER), key="k", is_replacing=True)
+    stranger = stamp(Principal(Role.AGENT, "stranger"))
+    assert isinstance(refusal(ask, replace(other, stamp=stranger)), ForbiddenError)
+    assert decide(ask, replace(other, stamp=stamp(ANA)))

@@ -442,3 +442,17 @@ def test_closed_hub_works_again_by_use(hub: Hub, store: ThrowawayStore) -> None:
     assert future.result().state is State.ANSWERED
     with hub.follow(PROJECT, 0) as feed:
         assert len(feed.wait(BOUND)) == 3
+
+
+def test_new_ask_under_the_id_of_an_old_one_is_refused(hub: Hub) -> None:
+    """Ids are minted by callers: also beside a command that has loaded the old ask, it keeps its row."""
+    old = send(hub, opening())
+    other = question("Something else?", ["yes", "no"])
+    crafted = OpenAsk(old.ask_id, other, digest(check_prompt(other)), key="fresh")
+    claimed, refused = send_group(hub, (ClaimAsk(old.ask_id), ANA), (crafted, AGENT))
+    assert isinstance(claimed, Ask)
+    assert isinstance(refused, CommandReusedError)
+    with hub.store.reading() as reader:
+        [kept] = reader.asks(PROJECT, None, 9)
+    assert kept.prompt == old.prompt
+    assert verify(hub.store).problems == ()

@@ -210,6 +210,8 @@ def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
             f'The key "{quote(command.key or "")}" already belongs to {ask.ask_id}, which asks something else.{never}',
             ask=ask,
         )
+    if not _may_take_back(ask, command.stamp):
+        raise ForbiddenError(f"Only {ask.asker} or a person can replace this ask.")
     return _opened(command, replaces=ask.ask_id)
 
 
@@ -256,8 +258,7 @@ def _decline(ask: Ask | None, command: DeclineAsk) -> tuple[Event, ...]:
 def _withdraw(ask: Ask | None, command: WithdrawAsk) -> tuple[Event, ...]:
     ask = _found(ask, command.ask_id)
     stamp = command.stamp
-    # Decided rule 12: for the asker and for people with the right.
-    if stamp.by.role is Role.AGENT and str(stamp.by) != ask.asker:
+    if not _may_take_back(ask, stamp):
         raise ForbiddenError(f"Only {ask.asker} or a person can take this ask back.")
     if not ask.is_open:
         return _already(ask, stamp, _is_same_end(ask, State.WITHDRAWN, command.reason))
@@ -292,6 +293,11 @@ def _report_undelivered(ask: Ask | None, command: ReportUndelivered) -> tuple[Ev
     if not ask.is_open or ask.is_undelivered:
         return ()
     return (AskUndelivered(ask.ask_id, command.stamp.at, command.reason),)
+
+
+def _may_take_back(ask: Ask, stamp: Stamp) -> bool:
+    # Decided rule 12: for the asker and for people with the right.
+    return stamp.by.role is not Role.AGENT or str(stamp.by) == ask.asker
 
 
 def _found(ask: Ask | None, ask_id: AskId) -> Ask:

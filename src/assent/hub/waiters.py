@@ -16,11 +16,13 @@ from assent.protocol.ask import Ask, AskId
 from assent.protocol.error import NotFoundError, StoreError
 from assent.storage.port import EVERYTHING, Listener, Reader, Store
 
-__all__ = ["DEAF_SECONDS", "NET_SECONDS", "Waiters"]
+__all__ = ["DEAF_SECONDS", "LONGEST_NAP", "NET_SECONDS", "Waiters"]
 
 NET_SECONDS = 0.5
 DEAF_SECONDS = 0.05
 """The same where no socket can be bound."""
+LONGEST_NAP = 60.0
+"""The clock that waits stands still while a laptop sleeps, and deadlines do not."""
 _FEW = 16
 """Of more asks than these a walk over the log is the shorter way."""
 
@@ -122,7 +124,7 @@ class Waiters:
                     self._heed(reader, names)
                 if names == () or now >= deadline_due:
                     seconds = self._lapse()
-                    deadline_due = now + min(3_600.0, 3_600.0 if seconds is None else seconds)
+                    deadline_due = now + min(LONGEST_NAP, LONGEST_NAP if seconds is None else seconds)
                 if now >= look_due:
                     look_due = now + (NET_SECONDS if self._listener is not None else DEAF_SECONDS)
                     seen, version = version, reader.version()

@@ -135,6 +135,8 @@ class SqliteTransaction:
             self._opened[ask.ask_id] = (head.number, ask.sequence)
             if ask.key is not None:
                 self._keys[head.project, ask.key] = ask.ask_id
+        elif (known.digest, known.opened_at) != (ask.digest, ask.opened_at):
+            raise CommandReusedError  # a new ask under the id of an old one
         elif ask.ask_id not in self._opened:
             (self._marked if ask.is_open else self._ended)[ask.ask_id] = ask
 
