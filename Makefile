@@ -51,8 +51,8 @@ lock: python ## write requirements/*.txt anew; ARGS=--upgrade takes newer versio
 	@$(PY) tools/setup.py lock $(ARGS)
 
 clean: ## remove what make made
-	@rm -rf .venv .boot .boot-* .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis build dist
-	@find src tests tools -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf .venv .boot .boot-* .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench build dist
+	@find src tests tools bench torture -name __pycache__ -type d -prune -exec rm -rf {} +
 
 core: python
 	@$(PY) tools/setup.py core
