@@ -97,3 +97,14 @@ def test_audit_alone_shows_its_help(call: Call) -> None:
     """A group without its command."""
     shown = call("audit")
     assert (shown.status, "verify" in shown.err) == (2, True)
+
+
+def test_line_of_an_ending_says_how_and_why(shell: Shell) -> None:
+    """A no with its reason, a lapsed deadline with its consequence."""
+    declined = shell.run("ask", "Which?", "-o", "Red", "-o", "Blue", "--no-wait").out.strip()
+    shell.run("answer", declined, "--decline", "--reason", "ask Sam")
+    shell.run("ask", "Now?", "--no-wait", "--deadline", "0.01", "--consequence", "deny")
+    shell.run("inbox")
+    lines = shell.run("log").out.splitlines()
+    assert lines[1].endswith(": ask Sam")
+    assert lines[-1].endswith("nobody answered in time: deny")

@@ -73,6 +73,15 @@ def render_record(record: Record, *, has_date: bool = True) -> str:
     return f"{record.sequence:>5}  {at}  {record.type:<15}  {subject}  {_render_what(record)}".rstrip()
 
 
+def _render_outcome(outcome: dict[str, str | None]) -> str:
+    if outcome["consequence"]:
+        return f"nobody answered in time: {outcome['consequence']}"
+    if outcome["successor"]:
+        return f"replaced by {outcome['successor']}"
+    who = render_name(outcome["by"] or "")
+    return f"{who}: {outcome['reason']}" if outcome["reason"] else who
+
+
 def _render_what(record: Record) -> str:
     if record.body is None:
         return "(erased)"
@@ -86,7 +95,7 @@ def _render_what(record: Record) -> str:
         how = [answer["via"], answer["assurance"], "unattended" if told.get("is_unattended") else ""]
         what = f"{render_name(answer['by'])}: {chosen} ({', '.join(filter(None, dict.fromkeys(how)))})"
     elif outcome:
-        what = " ".join(filter(None, [render_name(outcome["by"]), outcome["reason"], outcome["successor"]]))
+        what = _render_outcome(outcome)
     else:
         what = str(told.get("to") or told.get("reason") or "")
     return quote(what, _LONGEST)
