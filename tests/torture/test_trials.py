@@ -13,7 +13,6 @@ from torture.trial import Plan, Trial, Twin
 __all__: list[str] = []
 
 TENTH = 0.1
-TRIES = 3
 TWINS = [(trial, twin) for trial in TRIALS for twin in trial.twins]
 
 
@@ -29,17 +28,10 @@ def test_trial_at_a_tenth_of_its_count_breaks_no_promise(trial: Trial) -> None:
     ("trial", "twin"), TWINS, ids=[f"{trial.name}-{twin.name}-{twin.shows}" for trial, twin in TWINS]
 )
 def test_trial_without_its_guard_turns_red(trial: Trial, twin: Twin) -> None:
-    """Twin: the same trial with one guard taken away inside its workers notices exactly that.
-
-    Some faults are races that a tenth of a trial may miss once; none may be missed three times.
-    """
-    told = []
-    for _ in range(TRIES):
-        verdict = trial.run(Plan(twin.scale, twin=twin.name, is_quiet=True))
-        told.append(verdict.render())
-        if verdict.faults[twin.shows]:
-            return
-    pytest.fail(f"{trial.name} without {twin.name} was not noticed:\n" + "\n".join(told))
+    """Twin: the same trial with one guard taken away inside its workers notices exactly that."""
+    verdict = trial.run(Plan(twin.scale, twin=twin.name, is_quiet=True))
+    sys.stdout.write(f"{trial.name} without {twin.name}: {verdict.render()}\n")
+    assert verdict.faults[twin.shows] > 0, verdict.render()
 
 
 def test_wakes_without_the_bell_come_by_the_net_within_a_second() -> None:
