@@ -12,10 +12,18 @@ from typing import Any
 from bench.bare import Bare
 from bench.ours import Ours
 from bench.same_rows import SameRows
+from bench.steering import Controller, Driver, Follower
 
 __all__ = ["SIDES", "main"]
 
-SIDES = {"ours": Ours, "bare": Bare, "same_rows": SameRows}
+SIDES = {
+    "ours": Ours,
+    "driver": Driver,
+    "controller": Controller,
+    "follower": Follower,
+    "bare": Bare,
+    "same_rows": SameRows,
+}
 _out = threading.Lock()
 
 

@@ -16,6 +16,10 @@ class Scale:
     """Wakes a repetition."""
     waiting: int
     """How many asks wait in "many waiting"."""
+    runs: int
+    """How many runs are active in "many runs"."""
+    drivers: int
+    """Processes that drive them."""
     lone: int
     """Commands of a lone caller a repetition."""
     crowd: int
@@ -39,6 +43,8 @@ FULL = Scale(
     repetitions=15,
     wakes=120,
     waiting=100,
+    runs=100,
+    drivers=4,
     lone=300,
     crowd=4_000,
     callers=100,
@@ -53,6 +59,8 @@ QUICK = Scale(
     repetitions=2,
     wakes=20,
     waiting=20,
+    runs=10,
+    drivers=2,
     lone=40,
     crowd=200,
     callers=20,

@@ -11,18 +11,32 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import msgspec
 
 from assent.engine.ask import TRANSITIONS
-from assent.hub.record import FlowStepped
+from assent.engine.control_event import ControlEvent
+from assent.engine.run_event import RunEvent
+from assent.hub.record import FlowStepped, TopicPosted
 from assent.protocol.answer import Answer
 from assent.protocol.ask import Ask, Claim, Outcome
+from assent.protocol.control import ControlMessage, ControlRequest
 from assent.protocol.prompt import Field, Option, Prompt
+from assent.protocol.run import Frame, StateMessage
 from assent.storage.port import Step
-from tools.reference_notes import NOTES
+from tools.reference_notes import NOTES, RUN_FIELDS
 from tools.source import field_notes, first_sentence, table
 
-__all__ = ["render_json_page"]
+__all__ = ["render_json_page", "rows"]
 
 _SHAPES: tuple[type[msgspec.Struct], ...] = (Ask, Prompt, Field, Option, Answer, Outcome, Claim)
-_SIMPLE = {str: "string", bool: "true or false", int: "number", type(None): "null", bytes: "string, base64"}
+_SIMPLE = {
+    str: "string",
+    bool: "true or false",
+    int: "number",
+    type(None): "null",
+    bytes: "string, base64",
+    msgspec.Raw: "any JSON",
+    Frame: "[frame](topics.md#a-frame)",
+    StateMessage: "[message](topics.md#what-runs-say)",
+    ControlMessage: "[message](topics.md#commands-and-what-came-of-them)",
+}
 
 
 def _words(kind: Any) -> str:
@@ -57,7 +71,8 @@ def _note(struct: type[msgspec.Struct], name: str) -> str:
     return NOTES[struct.__name__, name]
 
 
-def _rows(struct: type[msgspec.Struct]) -> list[tuple[str, ...]]:
+def rows(struct: type[msgspec.Struct]) -> list[tuple[str, ...]]:
+    """Return the rows of a table of its fields: name, type, meaning."""
     hints = get_type_hints(struct)
     return [
         (f"`{field.encode_name}`", _words(hints[field.name]), _note(struct, field.name).removesuffix("."))
@@ -67,7 +82,7 @@ def _rows(struct: type[msgspec.Struct]) -> list[tuple[str, ...]]:
 
 def _events() -> list[type[msgspec.Struct]]:
     found = [event for events in TRANSITIONS.values() for event in events]
-    return [*dict.fromkeys(found), FlowStepped]
+    return [*dict.fromkeys(found), *get_args(RunEvent), *get_args(ControlEvent), TopicPosted, FlowStepped]
 
 
 def render_json_page() -> str:
@@ -75,14 +90,18 @@ def render_json_page() -> str:
     parts = [_HEAD]
     for struct in _SHAPES:
         parts.append(f"## {struct.__name__}\n\n{first_sentence(struct)}\n")
-        parts.append(table(("field", "type", "meaning"), _rows(struct)))
+        parts.append(table(("field", "type", "meaning"), rows(struct)))
+    parts.append(_RUN)
+    parts.append(table(("field", "type", "meaning"), [(f"`{name}`", *told) for name, told in RUN_FIELDS.items()]))
     parts.append(_EVENTS)
     for event in _events():
         parts.append(f"### {event.__struct_config__.tag}\n\n{first_sentence(event)}\n")
-        parts.append(table(("field", "type", "meaning"), _rows(event)))
-    parts.append(
-        f"A `step` holds: {', '.join(f'`{name}`' for name in Step.__struct_fields__)}. Its `content` is base64.\n"
-    )
+        parts.append(table(("field", "type", "meaning"), rows(event)))
+    for name, struct, more in (
+        ("request", ControlRequest, "They are those of the message, read."),
+        ("step", Step, "Its `content` is base64."),
+    ):
+        parts.append(f"A `{name}` holds: {', '.join(f'`{field}`' for field in struct.__struct_fields__)}. {more}\n")
     return "\n".join(parts)
 
 
@@ -90,7 +109,9 @@ _HEAD = """\
 # JSON
 
 `assent show --json`, `ask --json`, `answer --json`, `claim --json` and `withdraw --json` print one [ask](#ask).
-`inbox --json` prints `{"asks": [ask, …]}`. `log --json` prints one [event](#events) a line. An error prints
+`inbox --json` prints `{"asks": [ask, …]}`, `runs --json` prints `{"runs": [run, …]}` with one [run](#run) each.
+`pause`, `resume`, `cancel` and `escalate --json` print the [RESULT](topics.md#commands-and-what-came-of-them).
+`log --json` prints one [event](#events) a line, `read` and `post` one [message](topics.md#a-message). An error prints
 `{"error": {"code", "message", "details"}}`; see [errors](errors.md).
 
 All fields are always there. An instant is written as in `2030-01-01T09:00:00Z`, always in UTC, with six digits after
@@ -98,6 +119,12 @@ the seconds where they are not zero. Fields may be added; none is renamed or rem
 
 JSON that is read must have one reading: no key twice, no NaN, no number beyond 64 bits, no half of a surrogate pair.
 [Settings and limits](settings.md#limits) says how large and how deep it may be.
+"""
+
+_RUN = """\
+## Run
+
+One run as it is now. With `runs --watch --json` it is one object for each change.
 """
 
 _EVENTS = """\

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-__all__ = ["NOTES"]
+__all__ = ["NOTES", "RUN_FIELDS"]
 
 _EVENT_NOTES = {
     "ask_id": "Which ask",
@@ -85,3 +85,123 @@ NOTES |= {
     )
     for name, note in _EVENT_NOTES.items()
 }
+
+_RUN_EVENT_NOTES = {
+    "run_id": "Which run",
+    "at": "When",
+    "by": "Who",
+    "command_id": "The command that did it: a retry of it gets the same reply",
+    "depth": "Which loop of the stack; 0 is the lowest",
+}
+NOTES |= {
+    (event, name): note
+    for event in (
+        *("RunStarted", "RunTaken", "TurnBegun", "TurnEnded", "FramePushed", "FramePopped"),
+        *("RunPaused", "RunResumed", "RunEscalated", "RunDone", "RunAborted"),
+    )
+    for name, note in _RUN_EVENT_NOTES.items()
+}
+NOTES |= {
+    ("RunStarted", "frame"): "Its lowest loop",
+    ("RunStarted", "driver"): "Machine and process that drive it",
+    ("RunStarted", "title"): "In the words of whoever started it",
+    ("RunStarted", "models"): "The models that it may be escalated to; none named means any",
+    ("RunTaken", "driver"): "Machine and process that drive it from now on",
+    ("RunTaken", "fence"): "Its number; what an earlier driver still sends is refused",
+    ("TurnBegun", "number"): "The iteration, from 1",
+    ("TurnBegun", "attempt"): "How often it was begun; 2 and more after a driver died in the middle of it",
+    ("TurnEnded", "number"): "The iteration",
+    ("TurnEnded", "failure"): "What went wrong; empty when nothing did",
+    ("FramePushed", "frame"): "The loop that began",
+    ("FramePopped", "reason"): "How it ended, as in DONE",
+    ("RunEscalated", "model"): "The model from the next iteration on",
+    ("RunEscalated", "reason"): "In the words of whoever escalated it",
+    ("RunDone", "reason"): "As in DONE",
+    ("RunAborted", "reason"): "As in ABORT",
+    ("RunAborted", "note"): "Why, in words",
+}
+NOTES |= {
+    (event, name): note
+    for event in (
+        *("ControlRequested", "ControlAcknowledged", "ControlResolved", "ControlExpired"),
+        *("ControlRepeated", "ControlReplied", "ControlMalformed", "TopicPosted"),
+    )
+    for name, note in {
+        "request_id": "Which request",
+        "at": "When",
+        "by": "Who posted it",
+        "message": "As it stands in the topic",
+    }.items()
+}
+NOTES |= {
+    ("ControlRequested", "request"): "The message, read",
+    ("ControlRequested", "digest"): "sha256 over command, target and payload: tells a retry from another request",
+    ("ControlMalformed", "problem"): "What is wrong with it, in one sentence",
+    ("ControlMalformed", "text"): "What was posted; the beginning of it, where it is long",
+    ("TopicPosted", "topic"): "Where",
+    ("ControlMessage", "schema"): "0",
+    ("ControlMessage", "type"): "What the message is",
+    (
+        "ControlMessage",
+        "request_id",
+    ): "Ties ACK and RESULT to the REQUEST. Ours are UUID v4; any string is taken, unless "
+    "`ASSENT_STRICT_REQUEST_IDS` is set",
+    ("ControlMessage", "command"): "`pause`, `resume`, `cancel` or `escalate`; repeated in ACK and RESULT",
+    (
+        "ControlMessage",
+        "target",
+    ): "`run_id`, and `issue_id` if it was given; repeated unchanged. Only `run_id` addresses a run",
+    ("ControlMessage", "timestamp"): "The moment of this message by its sender's clock, in UTC. It decides nothing",
+    ("ControlMessage", "payload"): "See below; `{}` where there is nothing to say",
+    ("StateMessage", "schema"): "1",
+    ("StateMessage", "event"): "`STATE` while it is active, then once `DONE` or `ABORT`",
+    ("StateMessage", "reason"): "Of DONE and ABORT only: see below",
+    ("StateMessage", "run_id"): "Which run",
+    ("StateMessage", "updated_at"): "Of STATE only: when it was so",
+    ("StateMessage", "stack"): "Its loops as [frames](#a-frame), the current one last; `[]` once it has ended",
+    ("StateMessage", "paused_at"): "Since when, while it is paused",
+    ("Frame", "id"): "The loop's own id; that of the lowest is the run's",
+    ("Frame", "mode"): "What it goes over",
+    ("Frame", "max"): "Its limit",
+    ("Frame", "prompt_file"): "Where its prompt is read",
+    ("Frame", "filter"): "Which issues a `grind` goes over",
+    ("Frame", "issue_id"): "The issue that it works on",
+    ("Frame", "worktree_path"): "Where it works",
+    ("Frame", "branch"): "On which branch",
+    ("Frame", "base_ref"): "What the branch began from",
+    ("Frame", "model"): "The model of its next iteration",
+    ("Frame", "escalation_reason"): "Why it was escalated",
+    ("Message", "sequence"): "Its number in the project; within a topic the numbers rise, with gaps",
+    ("Message", "topic"): "Where it was posted",
+    ("Message", "posted_at"): "When, by the store's clock",
+}
+
+_INSTANT, _MAYBE = "instant", "string or null"
+RUN_FIELDS: dict[str, tuple[str, str]] = {
+    "run_id": ("string", "Its name. Commands take it, or the beginning or end of it"),
+    "status": (
+        "string",
+        "`running`, `pausing`, `paused`, `stale`, `done` or `aborted`; see "
+        "[the states of a run](run-states.md#what-people-see)",
+    ),
+    "mode": ("`loop`, `issue`, `grind`", "What its current loop goes over"),
+    "iteration": ("number", "The current iteration of the current loop, from 1"),
+    "max": ("number", "The limit of the current loop"),
+    "model": (_MAYBE, "The model of the next iteration"),
+    "updated_at": (_INSTANT, "When it last said where it is"),
+    "stack": ("list of [frame](topics.md#a-frame)", "Its loops, the current one last; empty once it has ended"),
+    "project": ("string", "The project that it belongs to"),
+    "title": ("string", "In the words of whoever started it"),
+    "attempt": ("number", "How often the current iteration was begun"),
+    "reason": (_MAYBE, "How it ended, as in DONE and ABORT"),
+    "note": ("string", "Why it was aborted, in words"),
+    "driver": (_MAYBE, "Machine and process that drive it; null when nobody alive does"),
+    "started_at": (_INSTANT, "When it was started"),
+    "paused_at": (f"{_INSTANT} or null", "Since when it is paused"),
+    "ended_at": (f"{_INSTANT} or null", "When it ended"),
+    "sequence": ("number", "The number of the last event that changed it"),
+    "paused_by": (_MAYBE, "Who paused it, as in `human:ana`"),
+    "ended_by": (_MAYBE, "Who ended it"),
+    "waits": ("number", "How many of its asks wait for an answer"),
+}
+"""The fields of `runs --json` in their order, with type and meaning."""

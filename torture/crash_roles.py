@@ -89,7 +89,9 @@ def send(hub: Hub, request: Request, role: Role, command_id: str) -> Ask | None:
     assert isinstance(future, LightFuture)
     if not future.wait(20):
         raise TimeoutError("No reply in 20 s.")
-    return future.result()
+    ask = future.result()
+    assert ask is None or isinstance(ask, Ask)
+    return ask
 
 
 def open_cliff(store: Path) -> Hub:

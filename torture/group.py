@@ -103,10 +103,10 @@ class Poison:
         self.place = ""
         append, put, flush = SqliteTransaction.append, SqliteTransaction.put, SqliteTransaction.flush
 
-        def poisoned_append(tx: SqliteTransaction, head: Head, type_: str, subject: str, body: bytes) -> None:
+        def poisoned_append(tx: SqliteTransaction, head: Head, type_: str, subject: str, *rest: Any) -> None:
             if self.place == "append" and subject in self.marked:
                 raise RuntimeError("poison")
-            append(tx, head, type_, subject, body)
+            append(tx, head, type_, subject, *rest)
 
         def poisoned_put(tx: SqliteTransaction, head: Head, ask: Ask) -> None:
             put(tx, head, ask)
@@ -172,7 +172,9 @@ def _send_together(hub: Hub, requests: list[Request]) -> list[Ask | AssentError 
             )
             assert isinstance(future, LightFuture)
             future.wait(30)
-            outcomes[place] = future.result()
+            ask = future.result()
+            assert ask is None or isinstance(ask, Ask)
+            outcomes[place] = ask
         except AssentError as error:
             outcomes[place] = error
 

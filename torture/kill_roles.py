@@ -94,7 +94,9 @@ class Life:
         assert isinstance(future, LightFuture)
         if not future.wait(_PATIENCE):
             raise TimeoutError(f"No reply to {request} in {_PATIENCE} s.")
-        return future.result()
+        ask = future.result()
+        assert ask is None or isinstance(ask, Ask)
+        return ask
 
     def sleep_on(self, ask_id: str, project: str) -> None:
         """Wait for the end of an ask and say how it ended."""

@@ -192,7 +192,9 @@ def _send(hub: Hub, request: Request, who: Principal, command_id: str) -> Ask | 
     assert isinstance(future, LightFuture)
     if not future.wait(30):
         raise TimeoutError("No reply in 30 s.")
-    return future.result()
+    ask = future.result()
+    assert ask is None or isinstance(ask, Ask)
+    return ask
 
 
 TRIAL = Trial(

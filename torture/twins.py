@@ -43,18 +43,13 @@ from assent.storage.sqlite.store import SqliteStore
 from assent.storage.sqlite.transaction import SqliteTransaction
 from assent.storage.writer import Writer
 from assent.surfaces import race
+from torture.run_twins import RUN_PLANTS
+from torture.swap import swap
 
 __all__ = ["TWIN", "plant", "swap"]
 
 TWIN = "TORTURE_TWIN"
 """The variable that names the guard to take away; no program but ours looks at it."""
-
-
-def swap(owner: Any, name: str, instead: Any) -> None:
-    """Put something else in the place of a function or value, for this process."""
-    if not hasattr(owner, name):
-        raise AttributeError(f"{owner} has no {name} any more: the planted fault has lost its place.")
-    setattr(owner, name, instead)
 
 
 def plant(name: str) -> None:
@@ -269,4 +264,5 @@ _PLANTS: dict[str, Callable[[], None]] = {
     "lenient-json": _lenient_json,
     "trust-the-chain": _trust_the_chain,
     "trust-the-rows": _trust_the_rows,
+    **RUN_PLANTS,
 }

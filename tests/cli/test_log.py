@@ -37,8 +37,8 @@ def test_log_is_a_line_an_event(call: Call) -> None:
     ask_id = fill(call)
     lines = call("log").out.splitlines()
     assert [line.split()[0] for line in lines] == ["1", "2", "3"]
-    assert lines[0].endswith(f"ask.opened       {ask_id[-6:]}  agent:ana asks: Which?")
-    assert lines[1].endswith(f"ask.answered     {ask_id[-6:]}  ana: Blue (cli, declared)")
+    assert lines[0].endswith(f"ask.opened            {ask_id[-6:]}  agent:ana asks: Which?")
+    assert lines[1].endswith(f"ask.answered          {ask_id[-6:]}  ana: Blue (cli, declared)")
     assert call("log", "--after", "2").out.splitlines() == lines[2:]
 
 
@@ -70,7 +70,15 @@ def test_audit_of_a_whole_record_ends_with_0(call: Call) -> None:
     assert call("audit", "verify").out == "1 project, 3 events, 2 asks: the record is whole.\n"
     found = call("audit", "verify", "--json")
     assert found.status == 0
-    assert found.json == {"ok": True, "projects": 1, "events": 3, "asks": 2, "problems": [], "erased": 0}
+    assert found.json == {
+        "ok": True,
+        "projects": 1,
+        "events": 3,
+        "asks": 2,
+        "problems": [],
+        "erased": 0,
+        "runs": 0,
+    }
 
 
 @pytest.mark.parametrize(

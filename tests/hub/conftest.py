@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assent.hub.command import OpenAsk, Request
+from assent.hub.command import OpenAsk, Request, Told
 from assent.hub.future import LightFuture
 from assent.hub.hub import Hub
 from assent.hub.ids import new_ask_id
@@ -16,7 +16,7 @@ from assent.protocol.prompt import Prompt
 from assent.testing import FakeClock, ThrowawayStore, throwaway
 from tests.samples import AGENT, NOON, WHICH, digest_of
 
-__all__ = ["PROJECT", "clock", "dump", "hub", "opening", "send", "send_group", "store"]
+__all__ = ["PROJECT", "clock", "dump", "hub", "opening", "send", "send_group", "store", "tell", "tell_group"]
 
 PROJECT = "test"
 BOUND = 10.0
@@ -53,30 +53,44 @@ def send(
     hub: Hub, request: Request, by: Principal = AGENT, command_id: str | None = None, project: str = PROJECT
 ) -> Ask:
     """Send one request and return the ask that it is about."""
-    future = hub.handle(request, project=project, principal=by, command_id=command_id)
-    assert isinstance(future, LightFuture)
-    assert future.wait(BOUND)
-    ask = future.result()
-    assert ask is not None
+    ask = tell(hub, request, by, command_id, project)
+    assert isinstance(ask, Ask)
     return ask
 
 
-def send_group(hub: Hub, *requests: tuple[Request, Principal]) -> list[Ask | AssentError]:
-    """Send requests so that they share one transaction; return each one's reply."""
+def tell(
+    hub: Hub, request: Request, by: Principal = AGENT, command_id: str | None = None, project: str = PROJECT
+) -> Told:
+    """Send one request and return what its sender is told."""
+    future = hub.handle(request, project=project, principal=by, command_id=command_id)
+    assert isinstance(future, LightFuture)
+    assert future.wait(BOUND)
+    return future.result()
 
-    async def send_all() -> list[Ask | AssentError]:
+
+def send_group(hub: Hub, *requests: tuple[Request, Principal]) -> list[Ask | AssentError]:
+    """Send requests about asks so that they share one transaction; return each one's reply."""
+    told = [reply for reply in tell_group(hub, *requests) if isinstance(reply, Ask | AssentError)]
+    assert len(told) == len(requests)
+    return told
+
+
+def tell_group(hub: Hub, *requests: tuple[Request, Principal]) -> list[Told | AssentError]:
+    """Send requests so that they share one transaction; return what each sender is told."""
+
+    async def tell_all() -> list[Told | BaseException]:
         loop = asyncio.get_running_loop()
         with hub.store.mutex:  # the writer thread waits here until all of them are queued
             futures = [
                 hub.handle(request, project=PROJECT, principal=by, loop=loop) for request, by in requests
             ]
         loops = [future for future in futures if isinstance(future, asyncio.Future)]
-        replies = await asyncio.wait_for(asyncio.gather(*loops, return_exceptions=True), BOUND)
-        told = [reply for reply in replies if isinstance(reply, Ask | AssentError)]
-        assert len(told) == len(requests), replies
-        return told
+        return await asyncio.wait_for(asyncio.gather(*loops, return_exceptions=True), BOUND)
 
-    return asyncio.run(send_all())
+    replies = asyncio.run(tell_all())
+    told = [reply for reply in replies if isinstance(reply, Told | AssentError)]
+    assert len(told) == len(requests), replies
+    return told
 
 
 def dump(hub: Hub) -> object:

@@ -8,13 +8,26 @@ import apsw
 import pytest
 
 from assent.hub.audit import Audit, verify
-from assent.hub.command import AnswerAsk, ClaimAsk, DeclineAsk, ReportUndelivered, WithdrawAsk, WriteStep
+from assent.hub.command import (
+    AnswerAsk,
+    BeginTurn,
+    ClaimAsk,
+    DeclineAsk,
+    ExecuteControl,
+    PostMessage,
+    ReportUndelivered,
+    StartRun,
+    WithdrawAsk,
+    WriteStep,
+)
 from assent.hub.hub import Hub
 from assent.hub.record import Step
+from assent.protocol.topic import CONTROL_TOPIC
 from assent.storage.sqlite.store import SqliteStore
 from assent.testing import FakeClock, ThrowawayStore
-from tests.hub.conftest import PROJECT, opening, send
-from tests.samples import AGENT, ANA
+from tests.hub.conftest import opening, send, tell
+from tests.run_samples import REQUEST_ID, RUN_ID, new_frame, request_text
+from tests.samples import ANA
 
 __all__: list[str] = []
 
@@ -30,7 +43,7 @@ def path(store: ThrowawayStore, clock: FakeClock) -> Path:
 
 
 def fill(hub: Hub) -> None:
-    """Write eleven events of several sorts, and a claim."""
+    """Write eighteen events of several sorts, and a claim."""
     answered, declined, withdrawn = (send(hub, opening(key=key)) for key in ("a", "b", "c"))
     send(hub, opening(deadline=timedelta(seconds=10), consequence="deny"))
     send(hub, AnswerAsk(answered.ask_id, "2"), ANA)
@@ -39,7 +52,12 @@ def fill(hub: Hub) -> None:
     pending = send(hub, opening(key="pending"))
     send(hub, ReportUndelivered(pending.ask_id))
     send(hub, ClaimAsk(pending.ask_id), ANA)
-    hub.handle(WriteStep(Step("f", 0, "d", "done", b"{}")), project=PROJECT, principal=AGENT).result()
+    tell(hub, WriteStep(Step("f", 0, "d", "done", b"{}")))
+    tell(hub, StartRun(RUN_ID, new_frame(), "host:1"))
+    tell(hub, BeginTurn(RUN_ID, 1))
+    tell(hub, PostMessage(CONTROL_TOPIC, request_text()), ANA)
+    tell(hub, ExecuteControl(REQUEST_ID), ANA)
+    tell(hub, PostMessage("issue:1", b'{"a": 1}'))
     send(hub, opening(), project="other")
 
 
@@ -63,12 +81,12 @@ def audit(path: Path) -> Audit:
 
 def test_sound_store_raises_no_alarm(path: Path) -> None:
     """Twin of everything below; the counts show that it was looked at."""
-    assert audit(path) == Audit(2, 12, 6, ())
+    assert audit(path) == Audit(2, 19, 6, (), runs=1)
 
 
 FIRST = "(SELECT min(event_number) FROM events)"
 THIRD = f"{FIRST} + 2"
-LAST = f"{FIRST} + 10"
+LAST = f"{FIRST} + 17"
 TAMPERINGS: dict[str, tuple[str, ...]] = {
     "body changed": (
         f"UPDATE events SET body = CAST(replace(CAST(body AS TEXT), 'SQLite', 'MySQL!') AS BLOB) WHERE event_number = {FIRST} + 4",
@@ -91,7 +109,7 @@ TAMPERINGS: dict[str, tuple[str, ...]] = {
         "UPDATE events SET event_number = (SELECT min(event_number) FROM events WHERE event_number > 0) + 1 WHERE event_number = -1",
     ),
     "event added": (
-        f"INSERT INTO events SELECT event_number + 1, at, type, subject, body, digest, hash FROM events WHERE event_number = {LAST}",
+        f"INSERT INTO events SELECT event_number + 1, at, type, subject, body, digest, hash, topic FROM events WHERE event_number = {LAST}",
     ),
     "head moved": ("UPDATE projects SET sequence = sequence - 1 WHERE project = 'test'",),
     "head's hash changed": ("UPDATE projects SET hash = zeroblob(32) WHERE project = 'test'",),
@@ -118,6 +136,22 @@ TAMPERINGS: dict[str, tuple[str, ...]] = {
     ),
     "step changed": ("UPDATE steps SET content = CAST('[]' AS BLOB)",),
     "step deleted": ("DELETE FROM steps",),
+    "run resumed": (
+        "UPDATE runs SET record = CAST(replace(CAST(record AS TEXT), '\"paused\"', '\"running\"') AS BLOB)",
+    ),
+    "run unreadable": ("UPDATE runs SET record = CAST('{}' AS BLOB)",),
+    "run deleted": ("DELETE FROM runs",),
+    "run invented": (
+        "INSERT INTO runs SELECT NULL, project_number, 'loop-9', 1, sequence, CAST(replace(CAST(record AS TEXT), run_id, 'loop-9') AS BLOB) FROM runs",
+    ),
+    "request forgotten": ("DELETE FROM controls",),
+    "request changed": (
+        "UPDATE controls SET record = CAST(replace(CAST(record AS TEXT), 'human:ana', 'human:bob') AS BLOB)",
+    ),
+    "request unreadable": ("UPDATE controls SET record = CAST('[]' AS BLOB)",),
+    "message hidden": ("UPDATE events SET topic = NULL WHERE topic = 'loop:control'",),
+    "message moved": ("UPDATE events SET topic = 'issue:2' WHERE topic = 'issue:1'",),
+    "message planted": (f"UPDATE events SET topic = 'loop:current' WHERE event_number = {THIRD}",),
 }
 
 

@@ -5,12 +5,21 @@ import pytest
 from assent.hub.authorise import RIGHTS, authorise
 from assent.hub.command import (
     AnswerAsk,
+    BeginTurn,
     ClaimAsk,
     DeclineAsk,
+    EndTurn,
+    ExecuteControl,
+    FailRun,
+    FinishRun,
     LapseAsk,
     OpenAsk,
+    PopFrame,
+    PostMessage,
+    PushFrame,
     ReportUndelivered,
     Request,
+    StartRun,
     SupersedeAsk,
     Tick,
     WithdrawAsk,
@@ -21,8 +30,10 @@ from assent.hub.record import Step
 from assent.protocol.ask import AskId
 from assent.protocol.error import ForbiddenError
 from assent.protocol.principal import Principal, Role
+from assent.protocol.topic import CONTROL_TOPIC
 from assent.testing import ThrowawayStore
 from tests.hub.conftest import PROJECT, dump, opening, send
+from tests.run_samples import RUN_ID, new_frame, request_text
 
 __all__: list[str] = []
 
@@ -35,6 +46,15 @@ REQUESTS: dict[type[Request], tuple[Request, str]] = {
     ClaimAsk: (ClaimAsk(ASK_ID), "human"),
     ReportUndelivered: (ReportUndelivered(ASK_ID), "human agent operator"),
     WriteStep: (WriteStep(Step("f", 0, "d", "done", b"{}")), "human agent operator"),
+    StartRun: (StartRun(RUN_ID, new_frame(), "host:1"), "human agent operator"),
+    BeginTurn: (BeginTurn(RUN_ID, 1), "human agent operator"),
+    EndTurn: (EndTurn(RUN_ID, 1), "human agent operator"),
+    PushFrame: (PushFrame(RUN_ID, 1, new_frame(), 1), "human agent operator"),
+    PopFrame: (PopFrame(RUN_ID, 1, 1), "human agent operator"),
+    FinishRun: (FinishRun(RUN_ID, 1), "human agent operator"),
+    FailRun: (FailRun(RUN_ID, 1, "boom"), "human agent operator"),
+    PostMessage: (PostMessage("project:shop", b"{}"), "human agent operator"),
+    ExecuteControl: (ExecuteControl("req-1"), "human agent operator observer"),
     Tick: (Tick(), "human agent operator observer"),
     LapseAsk: (LapseAsk(ASK_ID), ""),
     SupersedeAsk: (SupersedeAsk(ASK_ID, AskId("ask_2")), ""),
@@ -66,6 +86,24 @@ def test_agent_is_told_that_only_a_person_can_answer(name: str, request_: Reques
     """Decided rule 8: a machine is never a human, whatever it calls itself."""
     with pytest.raises(ForbiddenError, match="only a person can answer"):
         authorise(Principal(Role.AGENT, name), request_)
+
+
+@pytest.mark.parametrize("role", list(Role))
+@pytest.mark.parametrize("is_left", [True, False])
+def test_only_a_person_or_an_operator_may_post_a_command_to_a_run(role: Role, is_left: bool) -> None:
+    """An agent that could resume its own run would not be paused."""
+    request, principal = PostMessage(CONTROL_TOPIC, request_text(), is_left), Principal(role, "x")
+    if role in {Role.HUMAN, Role.OPERATOR}:
+        authorise(principal, request)
+    else:
+        with pytest.raises(ForbiddenError):
+            authorise(principal, request)
+
+
+def test_agent_is_told_that_only_a_person_can_steer() -> None:
+    """The sentence says who can."""
+    with pytest.raises(ForbiddenError, match="agent:x is an agent: only a person can steer a run"):
+        authorise(Principal(Role.AGENT, "x"), PostMessage(CONTROL_TOPIC, request_text()))
 
 
 @pytest.mark.parametrize("role", [Role.AGENT, Role.OPERATOR, Role.OBSERVER])

@@ -19,13 +19,13 @@ __all__: list[str] = []
 
 
 @pytest.fixture
-def feed(hub: Hub) -> Iterator[Feed]:
+def feed(hub: Hub) -> Iterator[Feed[Record]]:
     """Give a feed from the beginning."""
     with hub.follow(PROJECT, 0) as feed:
         yield feed
 
 
-def collect(feed: Feed, count: int) -> list[Record]:
+def collect(feed: Feed[Record], count: int) -> list[Record]:
     """Read until `count` events have come."""
     records: list[Record] = []
     while len(records) < count:
@@ -35,7 +35,7 @@ def collect(feed: Feed, count: int) -> list[Record]:
     return records
 
 
-def test_feed_gives_events_of_this_process(hub: Hub, feed: Feed) -> None:
+def test_feed_gives_events_of_this_process(hub: Hub, feed: Feed[Record]) -> None:
     """In order, each once, with its cursor behind the last."""
     ask = send(hub, opening())
     send(hub, AnswerAsk(ask.ask_id, "2"), ANA)
@@ -44,7 +44,7 @@ def test_feed_gives_events_of_this_process(hub: Hub, feed: Feed) -> None:
     assert feed.wait(0) == []
 
 
-def test_feed_is_woken_by_another_process(store: ThrowawayStore, feed: Feed) -> None:
+def test_feed_is_woken_by_another_process(store: ThrowawayStore, feed: Feed[Record]) -> None:
     """Follows what others write, as soon as it is committed."""
     seen: list[Record] = []
     thread = threading.Thread(target=lambda: seen.extend(collect(feed, 1)))
@@ -64,7 +64,7 @@ def test_feed_resumes_after_a_number(hub: Hub) -> None:
         assert [record.sequence for record in second.wait(BOUND)] == [4, 5]
 
 
-def test_feed_of_one_project_is_silent_about_others(hub: Hub, feed: Feed) -> None:
+def test_feed_of_one_project_is_silent_about_others(hub: Hub, feed: Feed[Record]) -> None:
     """Projects do not mix."""
     send(hub, opening(), project="other")
     assert feed.wait(0.01) == []
@@ -72,13 +72,13 @@ def test_feed_of_one_project_is_silent_about_others(hub: Hub, feed: Feed) -> Non
     assert [record.project for record in collect(feed, 1)] == [PROJECT]
 
 
-def test_feed_gives_more_than_a_page_without_a_gap(hub: Hub, feed: Feed) -> None:
+def test_feed_gives_more_than_a_page_without_a_gap(hub: Hub, feed: Feed[Record]) -> None:
     """However much was written meanwhile."""
     send_group(hub, *((opening(), AGENT) for _ in range(510)))
     assert [record.sequence for record in collect(feed, 510)] == list(range(1, 511))
 
 
-def test_feed_that_is_iterated_ends_with_its_close(hub: Hub, feed: Feed) -> None:
+def test_feed_that_is_iterated_ends_with_its_close(hub: Hub, feed: Feed[Record]) -> None:
     """A loop over it goes on until somebody closes it."""
     seen: list[int] = []
     send(hub, opening())
@@ -97,7 +97,9 @@ def test_close_from_another_thread_ends_a_wait(hub: Hub) -> None:
         ends: list[object] = []
         begun = threading.Event()
 
-        def listen(feed: Feed = feed, begun: threading.Event = begun, ends: list[object] = ends) -> None:
+        def listen(
+            feed: Feed[Record] = feed, begun: threading.Event = begun, ends: list[object] = ends
+        ) -> None:
             begun.set()
             try:
                 ends.append(feed.wait(BOUND))

@@ -19,6 +19,7 @@ from assent.hub.command import (
     OpenAsk,
     ReportUndelivered,
     Request,
+    Told,
     WithdrawAsk,
     WriteStep,
 )
@@ -253,7 +254,7 @@ def test_unexpected_error_in_a_group_fails_its_culprit_only(
     """Also where the fault is ours: the others are served, the culprit is told, the hub goes on."""
     real = Desk.perform
 
-    def perform(self: Desk, envelope: Envelope) -> Ask | None:
+    def perform(self: Desk, envelope: Envelope) -> Told:
         reply = real(self, envelope)
         if isinstance(envelope.request, OpenAsk) and envelope.request.key == "bad":
             raise LookupError("planted")
@@ -316,7 +317,7 @@ def test_loop_is_not_blocked_by_a_store_that_is_held(store: ThrowawayStore, hub:
     """The command waits on the writer thread; the loop goes on and gets the reply later."""
     send(hub, opening(key="before"))
 
-    async def ask() -> Ask | None:
+    async def ask() -> Told:
         with held_elsewhere(store):
             future = hub.handle(
                 opening(key="k"), project=PROJECT, principal=AGENT, loop=asyncio.get_running_loop()
@@ -327,7 +328,7 @@ def test_loop_is_not_blocked_by_a_store_that_is_held(store: ThrowawayStore, hub:
         return await asyncio.wait_for(future, BOUND)
 
     reply = asyncio.run(ask())
-    assert reply is not None
+    assert isinstance(reply, Ask)
     assert reply.key == "k"
 
 
@@ -405,7 +406,7 @@ def test_many_threads_and_loops_get_their_own_replies(hub: Hub) -> None:
             future = hub.handle(opening(key=f"{name}-{turn}"), project=PROJECT, principal=AGENT, loop=loop)
             assert isinstance(future, asyncio.Future)
             reply = await asyncio.wait_for(future, BOUND)
-            assert reply is not None
+            assert isinstance(reply, Ask)
             keys[f"{name}-{turn}"] = reply.key
 
         async def ask_all() -> None:

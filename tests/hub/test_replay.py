@@ -10,15 +10,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from assent.hub.audit import replay, verify
+from assent.hub.audit import Replayed, replay, verify
 from assent.hub.command import (
     AnswerAsk,
+    BeginTurn,
     ClaimAsk,
     DeclineAsk,
+    EndTurn,
+    ExecuteControl,
+    FailRun,
+    FinishRun,
     OpenAsk,
+    PopFrame,
+    PostMessage,
+    PushFrame,
     ReportUndelivered,
     Request,
-    Tick,
+    StartRun,
     WithdrawAsk,
     WriteStep,
 )
@@ -27,8 +35,11 @@ from assent.hub.record import Step
 from assent.protocol.ask import AskId, Consequence, Kind
 from assent.protocol.error import AssentError
 from assent.protocol.principal import Assurance, Principal, Role
+from assent.protocol.run import DoneReason, RunId
+from assent.protocol.topic import CONTROL_TOPIC
 from assent.testing import FakeClock, throwaway
 from tests.engine.strategies import PROMPTS
+from tests.run_samples import new_frame, request_text
 from tests.samples import AGENT, ANA, BOB, digest_of
 
 __all__: list[str] = []
@@ -37,6 +48,7 @@ PEOPLE = (ANA, BOB, AGENT, Principal(Role.AGENT, "other"), Principal(Role.OPERAT
 IDS = range(4)
 _ids = st.sampled_from(IDS)
 _seconds = st.sampled_from([None, 0, 5, 60])
+_run_ids = st.sampled_from(["r1", "r2"]).map(RunId)
 
 
 @st.composite
@@ -50,7 +62,7 @@ def openings(draw: st.DrawFn) -> OpenAsk:
         digest_of(prompt),
         draw(st.sampled_from(Kind)),
         draw(st.none() | st.sampled_from(["k", "l"])),
-        None,
+        draw(st.none() | _run_ids),
         None if seconds is None else timedelta(seconds=seconds),
         draw(st.sampled_from(Consequence)),
         draw(st.none() | st.just("human:bob")),
@@ -67,7 +79,42 @@ _steps = st.builds(
     st.sampled_from(["intended", "done"]),
     st.just(b"{}"),
 )
+_fences = st.integers(1, 2)
+_depths = st.integers(0, 2)
+_driving: st.SearchStrategy[Request] = st.one_of(
+    st.builds(
+        StartRun, _run_ids, st.builds(lambda most: new_frame(max=most), st.integers(1, 3)), st.just("host:1")
+    ),
+    st.builds(BeginTurn, _run_ids, _fences, _depths),
+    st.builds(
+        EndTurn,
+        _run_ids,
+        _fences,
+        _depths,
+        st.none() | st.sampled_from(DoneReason),
+        st.sampled_from(["", "x"]),
+    ),
+    st.builds(PushFrame, _run_ids, _fences, st.just(new_frame(id="inner")), _depths),
+    st.builds(PopFrame, _run_ids, _fences, _depths),
+    st.builds(FinishRun, _run_ids, _fences),
+    st.builds(FailRun, _run_ids, _fences, st.just("boom")),
+)
+_texts = st.builds(
+    lambda command, run_id, number: request_text(
+        command, target={"run_id": run_id}, request_id=f"req-{number}"
+    ),
+    st.sampled_from(["pause", "resume", "cancel", "escalate", "dance"]),
+    _run_ids,
+    st.integers(1, 5),
+)
+_steering: st.SearchStrategy[Request] = st.one_of(
+    st.builds(PostMessage, st.just(CONTROL_TOPIC), _texts | st.just(b"{}"), st.booleans()),
+    st.builds(PostMessage, st.just("issue:1"), st.sampled_from([b'{"a": 1}', b"not json"])),
+    st.builds(ExecuteControl, st.integers(1, 5).map(lambda number: f"req-{number}")),
+)
 requests: st.SearchStrategy[Request | float] = st.one_of(
+    _driving,
+    _steering,
     openings(),
     st.builds(
         AnswerAsk,
@@ -80,7 +127,7 @@ requests: st.SearchStrategy[Request | float] = st.one_of(
     st.builds(ReportUndelivered, _ask_ids),
     st.builds(ClaimAsk, _ask_ids),
     st.builds(WriteStep, _steps),
-    st.sampled_from([1.0, 30.0, -20.0]),
+    st.sampled_from([1.0, 30.0, 31.0, -20.0]),
 )
 
 
@@ -96,12 +143,12 @@ _examples = count()
 
 def in_project(request: Request, project: str) -> Request:
     """Return `request` about an ask of this project: ids are unique in a store."""
-    if isinstance(request, WriteStep | Tick):
-        return request
-    return replace(request, ask_id=AskId(f"ask_{project}_{request.ask_id}"))
+    if isinstance(request, OpenAsk | AnswerAsk | DeclineAsk | WithdrawAsk | ReportUndelivered | ClaimAsk):
+        return replace(request, ask_id=AskId(f"ask_{project}_{request.ask_id}"))
+    return request
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(st.lists(st.tuples(requests, st.sampled_from(PEOPLE)), max_size=25))
 def test_replay_of_the_log_gives_the_rows(hub: Hub, script: list[tuple[Request | float, Principal]]) -> None:
     """Any commands, refused or not, with the clock moving both ways: rows and log never part."""
@@ -115,9 +162,13 @@ def test_replay_of_the_log_gives_the_rows(hub: Hub, script: list[tuple[Request |
             hub.handle(in_project(request, project), project=project, principal=by).result()
     with hub.reading() as reader, reader.snapshot():
         records = reader.records(project, 0, 1_000)
-        rows = {ask.ask_id: replace(ask, claim=None) for ask in reader.asks(project, None, 1_000)}
-        steps = {(step.flow_id, step.step): step for step in reader.steps(project)}
-    assert replay(project, records) == (rows, steps)
+        rows = Replayed(
+            {ask.ask_id: replace(ask, claim=None) for ask in reader.asks(project, None, 1_000)},
+            {f"step {step.step} of {step.flow_id}": step for step in reader.steps(project)},
+            {run.run_id: run for run in reader.runs(project, 1_000, active=False)},
+            {control.request.request_id: control for control in reader.controls(project)},
+        )
+    assert replay(project, records) == rows
     assert [record.sequence for record in records] == list(range(1, len(records) + 1))
 
 

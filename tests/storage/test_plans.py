@@ -32,7 +32,7 @@ INDEXES = {
     "open_asks": "SEARCH a USING INDEX asks_open (project_number=?)",
     "count_open": "SEARCH a USING COVERING INDEX asks_open (project_number=?)",
     "due": "SEARCH a USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
-    "has_due": "SEARCH a EXISTS USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
+    "has_due": "SEARCH a USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
     "next_deadline": "SEARCH a USING INDEX asks_due (project_number=?",
     "end_ask": BY_ID.format("asks"),
     "end_asks": BY_ID.format("asks"),
@@ -41,6 +41,13 @@ INDEXES = {
     "records": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
     "ended": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
     "steps": "SEARCH s USING PRIMARY KEY (project_number=? AND flow_id=?",
+    "messages": "SEARCH e USING INDEX events_topic (topic=? AND event_number>? AND event_number<?)",
+    "open_asks_of_run": "SEARCH a USING INDEX asks_run (project_number=? AND run_id=?)",
+    "run": "SEARCH r USING INDEX sqlite_autoindex_runs_1 (project_number=? AND run_id=?)",
+    "active_runs": "SEARCH r USING INDEX runs_active (project_number=?)",
+    "changed_runs": "SEARCH r USING INDEX runs_changed (project_number=? AND sequence>?)",
+    "control": "SEARCH c USING PRIMARY KEY (project_number=? AND request_id=?)",
+    "open_controls": "SEARCH c USING INDEX controls_open (project_number=?)",
 }
 """Statement to the line of its plan that must be there. `open_ending_in` reads the open asks and no others."""
 READS_ALL = {
@@ -48,8 +55,10 @@ READS_ALL = {
     "asks": "newest first until the limit, for a list that a person looks at",
     "asks_ending_in": "tried only after the open ones, for an id that a person typed",
     "all_steps": "an audit looks at everything",
+    "runs": "newest first, ended ones too, for a list that a person looks at",
+    "all_controls": "an audit looks at everything",
 }
-INSERTS = {"add_project", "insert_asks", "insert_events", "put_step"}
+INSERTS = {"add_project", "insert_asks", "insert_events", "put_step", "put_run", "put_control"}
 
 
 @pytest.fixture
@@ -73,7 +82,9 @@ def read_plan(connection: apsw.Connection, query: str) -> list[str]:
 
 def scans(plan: list[str]) -> list[str]:
     """Return the lines that read a whole table which grows with use."""
-    whole = re.compile(r"SCAN (a|asks|e|events|s|steps)\b(?! USING INDEX asks_open)|.* AUTOMATIC ")
+    whole = re.compile(
+        r"SCAN (a|asks|e|events|s|steps|r|runs|c|controls)\b(?! USING INDEX asks_open)|.* AUTOMATIC "
+    )
     return [line for line in plan if whole.match(line)]
 
 
@@ -96,3 +107,5 @@ def test_statement_without_its_index_is_reported(connection: apsw.Connection) ->
     """Twin: a condition that the index does not have reads the whole table, and the test above would see it."""
     assert scans(read_plan(connection, "SELECT {ask} FROM asks a, projects p WHERE a.asker = ?"))
     assert scans(read_plan(connection, "SELECT * FROM events e WHERE e.subject = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM runs r WHERE r.record = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM controls c WHERE c.request_id = ?"))

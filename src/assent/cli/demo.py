@@ -21,7 +21,7 @@ import click
 
 from assent.cli.exit import DONE, FAILED, STILL_OPEN
 from assent.cli.group import PlacedCommand
-from assent.cli.log import render_record
+from assent.cli.log_line import render_record
 from assent.cli.place import Place, now
 from assent.client.client import Client
 from assent.client.identity import AGENT_MARKS, agent_mark, person

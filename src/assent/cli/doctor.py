@@ -42,6 +42,7 @@ from assent.surfaces.ink import ink_for
 __all__ = ["Check", "command", "look"]
 
 _EXTRAS = {"server": "fastapi", "tui": "textual", "postgres": "psycopg", "mcp": "mcp", "notify": "httpx2"}
+_ALL = 100_000
 _REMEDIES: dict[type[AssentError], str] = {
     StoreReadOnlyError: "Give yourself the right to write the file and its folder (chmod u+w), or name another --store.",
     StoreDamagedError: "Move the file and its -wal and -shm files away and restore a copy; do not delete them.",
@@ -129,7 +130,10 @@ def _store(place: Place) -> Iterator[Check]:
         yield Check("file", "not there yet; the first ask makes it")
         return
     yield _guarded("file", lambda: _file(path))
-    yield _guarded("contents", lambda: _contents(place))
+    contents = _guarded("contents", lambda: _contents(place))
+    yield contents
+    if contents.ok:
+        yield _guarded("runs", lambda: _runs(place))
 
 
 def _guarded(name: str, check: Callable[[], Check]) -> Check:
@@ -171,6 +175,18 @@ def _contents(place: Place) -> Check:
     return Check("contents", f"WAL, full sync; {held}")
 
 
+def _runs(place: Place) -> Check:
+    with place.hub() as hub, hub.reading() as reader:
+        runs = reader.runs(None, _ALL, active=True)
+        lost = [run for run in runs if not hub.is_driven(run.run_id, run.project)]
+    told = f"{count(len(runs), 'active run')} in this store"
+    if not lost:
+        return Check("runs", told)
+    # No fault: a driver may come back at any time. But nothing happens until then.
+    remedy = "assent runs --all shows them; assent loop --run-id goes on with one, assent cancel ends it."
+    return Check("runs", f"{told}, {len(lost)} without a live driver", remedy=remedy)
+
+
 def _bell() -> Check:
     folder = runtime_folder()
     if folder is None:
@@ -191,5 +207,8 @@ def _who(place: Place) -> Iterator[Check]:
         yield Check("who", error.message, ok=False, remedy="Correct ASSENT_PRINCIPAL, or unset it.")
         return
     yield Check("who", you)
-    yield Check("agent marks", f"{mark} is set: an agent runs here, so answer is refused" if mark else "none")
+    yield Check(
+        "agent marks",
+        f"{mark} is set: an agent runs here, so answering and steering are refused" if mark else "none",
+    )
     yield Check("noted", f"{count(len(noted_stores(place.environ)), 'store')} opened by you")

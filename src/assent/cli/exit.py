@@ -1,7 +1,8 @@
 """How every command ends: one table from errors to exit statuses, and one place that says what went wrong.
 
 0 done   1 anything else   2 usage, or a reply that was not recognised   3 still open   4 declined or refused
-5 withdrawn, expired, superseded   6 somebody else was first, or the key is taken
+5 withdrawn, expired, superseded, cancelled   6 somebody else was first, or the key or run is taken
+7 a loop that came to its limit, or is stuck
 
 A person sees one plain sentence on standard error. A program that asked for JSON also gets the error as JSON on
 standard output. Nobody sees a stack trace, unless ASSENT_DEBUG is set.
@@ -21,18 +22,36 @@ from assent.protocol.error import (
     AssentError,
     BadRequestError,
     ConflictError,
+    ControlExpiredError,
     Declined,
     FlowTakenError,
     ForbiddenError,
+    InvalidStateError,
     KeyReusedError,
     NoAnswer,
+    RunEndedError,
+    RunTakenError,
     StillOpen,
     UnrecognisedError,
 )
 
-__all__ = ["DONE", "FAILED", "STATUSES", "STILL_OPEN", "USAGE", "complain", "run", "say", "status_of"]
+__all__ = [
+    "DONE",
+    "ENDED",
+    "FAILED",
+    "REFUSED",
+    "STATUSES",
+    "STILL_OPEN",
+    "TAKEN",
+    "UNFINISHED",
+    "USAGE",
+    "complain",
+    "run",
+    "say",
+    "status_of",
+]
 
-DONE, FAILED, USAGE, STILL_OPEN, REFUSED, ENDED, TAKEN = range(7)
+DONE, FAILED, USAGE, STILL_OPEN, REFUSED, ENDED, TAKEN, UNFINISHED = range(8)
 
 STATUSES: dict[type[AssentError], int] = {
     AssentError: FAILED,
@@ -45,6 +64,10 @@ STATUSES: dict[type[AssentError], int] = {
     ConflictError: TAKEN,
     KeyReusedError: TAKEN,
     FlowTakenError: TAKEN,
+    InvalidStateError: REFUSED,
+    ControlExpiredError: ENDED,
+    RunEndedError: ENDED,
+    RunTakenError: TAKEN,
 }
 """The nearest class in an error's line of parents counts."""
 

@@ -60,7 +60,7 @@ class _Root(PlacedGroup):
         entry = COMMANDS.get(cmd_name)
         if entry is None:
             return None
-        command: click.Command = import_module(f"assent.cli.{entry.home}").command
+        command: click.Command = getattr(import_module(f"assent.cli.{entry.home}"), entry.name)
         return command
 
     def resolve_command(

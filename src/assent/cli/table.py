@@ -12,19 +12,30 @@ class Entry(NamedTuple):
 
     section: str
     home: str
-    """The module under `assent.cli` whose `command` it is."""
+    """The module under `assent.cli` that it is in."""
     summary: str
+    name: str = "command"
+    """What it is called there."""
 
 
-_AGENTS, _PEOPLE, _RECORD, _START = "Agents and scripts", "People", "The record", "Getting started"
+_AGENTS, _PEOPLE, _RUNS = "Agents and scripts", "People", "Runs"
+_RECORD, _START = "The record", "Getting started"
 
 COMMANDS: dict[str, Entry] = {
     "ask": Entry(_AGENTS, "ask", "Ask a person, and print the answer."),
+    "loop": Entry(_AGENTS, "loop", "Run any command as a loop that people can steer."),
     "inbox": Entry(_PEOPLE, "inbox", "List what waits for you."),
     "show": Entry(_PEOPLE, "show", "Show one ask in full."),
     "answer": Entry(_PEOPLE, "answer", "Answer an ask, or decline it."),
     "claim": Entry(_PEOPLE, "claim", "Say that you are on it."),
     "withdraw": Entry(_PEOPLE, "withdraw", "Take an ask back."),
+    "runs": Entry(_RUNS, "runs", "Show what runs, also live."),
+    "pause": Entry(_RUNS, "steer", "Let no further iteration of a run start.", "pause"),
+    "resume": Entry(_RUNS, "steer", "Let a paused run go on.", "resume"),
+    "cancel": Entry(_RUNS, "steer", "End a run.", "cancel"),
+    "escalate": Entry(_RUNS, "steer", "Give a run a more capable model.", "escalate"),
+    "post": Entry(_RECORD, "post", "Put a message into a topic."),
+    "read": Entry(_RECORD, "read", "Read the messages of a topic, also live."),
     "log": Entry(_RECORD, "log", "Read the events of a project, also live."),
     "audit": Entry(_RECORD, "audit", "Check that the record is whole."),
     "doctor": Entry(_RECORD, "doctor", "Say what is installed, which store is used, and what is wrong."),

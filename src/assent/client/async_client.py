@@ -4,19 +4,26 @@ from __future__ import annotations
 
 import asyncio
 import functools
-from collections.abc import AsyncGenerator, Callable, Coroutine
+import os
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
+from assent.client import steer
+from assent.client.async_driven import AsyncDrivenRun
 from assent.client.awaiting import await_call
 from assent.client.calls import Calls, Value, value_of
 from assent.client.client import Holder
 from assent.client.connect import find_parts
 from assent.client.door import Call
 from assent.client.durable import drive_durably
+from assent.client.turns import Turns
+from assent.client.wheel import Wheel, plan_run
 from assent.hub.audit import Audit, verify
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
+from assent.protocol.run import Mode
+from assent.protocol.topic import Message
 
 __all__ = ["AsyncClient", "AsyncHandle", "connect_async"]
 
@@ -31,7 +38,7 @@ async def connect_async(
 ) -> AsyncClient:
     """Return an async client; everything else as `connect`."""
     hub, name, who = find_parts(store, project, principal)
-    return AsyncClient(hub, name, who)
+    return AsyncClient(hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None)
 
 
 def _awaiting(
@@ -72,7 +79,55 @@ class AsyncClient(Holder):
     steps = _awaiting(Calls.steps)
     write_step = _awaiting(Calls.write_step)
     drive = _awaiting(drive_durably)
+    control = _awaiting(steer.control)
+    pause = _awaiting(steer.pause)
+    resume = _awaiting(steer.resume)
+    cancel = _awaiting(steer.cancel)
+    escalate = _awaiting(steer.escalate)
+    find_run = _awaiting(steer.find_run)
+    runs = _awaiting(steer.list_runs)
+    is_driven = _awaiting(steer.is_driven)
+    wait_for_run = _awaiting(steer.wait_for_run)
+    post = _awaiting(steer.post)
+    post_text = _awaiting(steer.post_text)
+    read = _awaiting(steer.read_topic)
     open = _opening_async(Calls.open)
+
+    def run(  # noqa: PLR0913 - the public call: every part of a run has a name
+        self,
+        mode: Mode | str = Mode.LOOP,
+        *,
+        max: int | None = None,  # noqa: A002 - the protocol's word
+        model: str | None = None,
+        models: Sequence[str] = (),
+        run_id: str | None = None,
+        title: str = "",
+        issue_id: str | None = None,
+        filter: str | None = None,  # noqa: A002 - the protocol's word
+    ) -> AsyncDrivenRun:
+        """Return a run for an `async with` block; started there, or taken over from a driver that died.
+
+        Give a `run_id` of your own to find the run again after a crash: still paused if it was paused, and with the
+        iteration that was interrupted, as attempt 2.
+        """
+        plan = plan_run(
+            mode,
+            max=max,
+            model=model,
+            models=models,
+            run_id=run_id,
+            title=title,
+            issue_id=issue_id,
+            filter=filter,
+        )
+        return AsyncDrivenRun(Turns(Wheel(self.calls, plan), 0))
+
+    async def follow_topic(self, topic: str, after: int = 0) -> AsyncGenerator[Message, None]:
+        """Yield a topic's messages after a number, as they come, without end."""
+        with self.hub.follow_topic(self.project, topic, after) as feed:
+            while True:
+                for message in await asyncio.to_thread(feed.wait, _LOOK_SECONDS):
+                    yield message
 
     async def verify(self) -> Audit:
         """Check the whole store: its chain, its numbers, its rows."""

@@ -84,13 +84,21 @@ class Calls:
     """What one principal does in one project, through one door."""
 
     def __init__(
-        self, door: Door, project: str, principal: Principal, via: str, assurance: Assurance
+        self,
+        door: Door,
+        project: str,
+        principal: Principal,
+        via: str,
+        assurance: Assurance,
+        run_id: str | None = None,
     ) -> None:
         self.door = door
         self.project = project
         self.principal = principal
         self.via = via
         self.assurance = assurance
+        self.run_id = run_id
+        """The run that asks, where nothing else is said."""
 
     def open(  # noqa: PLR0913 - the public call: every part of an ask has a name
         self,
@@ -124,7 +132,7 @@ class Calls:
             digest(encoded),
             _member(Kind, kind),
             key,
-            run_id,
+            run_id or self.run_id,
             deadline,
             _member(Consequence, consequence),
             escalate_to,
@@ -293,7 +301,7 @@ class Calls:
     def _send(self, request: Request, ask_id: AskId, command_id: str = "") -> Call[Ask]:
         wait = self.door.send(request, self.project, self.principal, command_id or new_command_id())
         ask = yield from until(wait)
-        if ask is None:
+        if not isinstance(ask, Ask):
             raise NotFoundError(f"There is no ask {ask_id} here.")
         return ask
 

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
+from assent.client import steer
 from assent.client.calls import Calls, Value, value_of
 from assent.client.door import Call, run_call
+from assent.client.driven import DrivenRun
 from assent.client.durable import drive_durably
 from assent.client.embedded import EmbeddedDoor
+from assent.client.turns import Turns
+from assent.client.wheel import Wheel, plan_run
 from assent.hub.audit import Audit, verify
 from assent.hub.hub import Hub
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.principal import Assurance, Principal
+from assent.protocol.run import Mode
+from assent.protocol.topic import Message
 
 __all__ = ["Client", "Handle", "Holder"]
 
@@ -33,11 +39,12 @@ class Holder:
         *,
         via: str = "python",
         assurance: Assurance = Assurance.DECLARED,
+        run_id: str | None = None,
     ) -> None:
         self.hub = hub
         self.project = project
         self.principal = principal
-        self.calls = Calls(EmbeddedDoor(hub), project, principal, via, assurance)
+        self.calls = Calls(EmbeddedDoor(hub), project, principal, via, assurance, run_id)
 
 
 def _blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concatenate[Client, P], R]:
@@ -74,7 +81,53 @@ class Client(Holder):
     steps = _blocking(Calls.steps)
     write_step = _blocking(Calls.write_step)
     drive = _blocking(drive_durably)
+    control = _blocking(steer.control)
+    pause = _blocking(steer.pause)
+    resume = _blocking(steer.resume)
+    cancel = _blocking(steer.cancel)
+    escalate = _blocking(steer.escalate)
+    find_run = _blocking(steer.find_run)
+    runs = _blocking(steer.list_runs)
+    is_driven = _blocking(steer.is_driven)
+    wait_for_run = _blocking(steer.wait_for_run)
+    post = _blocking(steer.post)
+    post_text = _blocking(steer.post_text)
+    read = _blocking(steer.read_topic)
     open = _opening(Calls.open)
+
+    def run(  # noqa: PLR0913 - the public call: every part of a run has a name
+        self,
+        mode: Mode | str = Mode.LOOP,
+        *,
+        max: int | None = None,  # noqa: A002 - the protocol's word
+        model: str | None = None,
+        models: Sequence[str] = (),
+        run_id: str | None = None,
+        title: str = "",
+        issue_id: str | None = None,
+        filter: str | None = None,  # noqa: A002 - the protocol's word
+    ) -> DrivenRun:
+        """Return a run for a `with` block; started there, or taken over from a driver that died.
+
+        Give a `run_id` of your own to find the run again after a crash: still paused if it was paused, and with the
+        iteration that was interrupted, as attempt 2.
+        """
+        plan = plan_run(
+            mode,
+            max=max,
+            model=model,
+            models=models,
+            run_id=run_id,
+            title=title,
+            issue_id=issue_id,
+            filter=filter,
+        )
+        return DrivenRun(Turns(Wheel(self.calls, plan), 0))
+
+    def follow_topic(self, topic: str, after: int = 0) -> Iterator[Message]:
+        """Yield a topic's messages after a number, as they come, without end."""
+        with self.hub.follow_topic(self.project, topic, after) as feed:
+            yield from feed
 
     def verify(self) -> Audit:
         """Check the whole store: its chain, its numbers, its rows."""

@@ -26,13 +26,13 @@ def connect(
     person and is refused where an agent runs the process.
     """
     hub, name, who = find_parts(store, project, principal)
-    return Client(hub, name, who)
+    return Client(hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None)
 
 
 def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock | None = None) -> Hub:
     """Return a hub on the embedded store that is meant."""
     path = store if isinstance(store, Path) else find_store(store, environ, Path.cwd())
-    hub = hub_on_file(path, clock)
+    hub = hub_on_file(path, clock, is_strict=environ.get("ASSENT_STRICT_REQUEST_IDS", "") not in {"", "0"})
     note_store(path.absolute(), environ)
     return hub
 

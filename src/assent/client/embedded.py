@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
 from assent.client.door import Wait
-from assent.hub.command import Request
+from assent.hub.command import Request, Told
+from assent.hub.desk import instant
 from assent.hub.future import Future, LightFuture
 from assent.hub.hub import Hub
 from assent.hub.record import Hold, Reader, Record, Step
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.principal import Principal
+from assent.protocol.run import Run, RunId
+from assent.protocol.topic import Message
 
 if TYPE_CHECKING:
     import asyncio
@@ -27,10 +31,14 @@ class EmbeddedDoor:
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
 
-    def send(self, request: Request, project: str, principal: Principal, command_id: str) -> Wait[Ask | None]:
+    def now(self) -> datetime:
+        """Return the moment by the store's clock."""
+        return instant(self.hub.clock.now())
+
+    def send(self, request: Request, project: str, principal: Principal, command_id: str) -> Wait[Told]:
         """Send one request to the hub."""
 
-        def start(loop: asyncio.AbstractEventLoop | None) -> Future[Ask | None]:
+        def start(loop: asyncio.AbstractEventLoop | None) -> Future[Told]:
             return self.hub.handle(
                 request, project=project, principal=principal, command_id=command_id, loop=loop
             )
@@ -76,6 +84,37 @@ class EmbeddedDoor:
     def hold(self, project: str, flow_id: str) -> Wait[Hold]:
         """Take the right to drive a flow."""
         return self._at_once(lambda: self.hub.hold(flow_id, project))
+
+    def until_run_changed(self, run_id: RunId, project: str, after: int, seconds: float | None) -> Wait[Run]:
+        """Wait until the run has changed, in whichever process."""
+
+        def start(loop: asyncio.AbstractEventLoop | None) -> Future[Run]:
+            return self.hub.wait_for_run(run_id, project, after, loop)
+
+        def give_up(future: Future[Run]) -> None:
+            self.hub.waiters.discard_for_run(run_id, project, future)
+
+        return Wait(start, seconds=seconds, give_up=give_up)
+
+    def find_run(self, project: str, run_id: RunId) -> Wait[Run | None]:
+        """Find a run by its id."""
+        return self._read(lambda reader: reader.run(project, run_id))
+
+    def runs(self, project: str | None, limit: int, *, active: bool) -> Wait[list[Run]]:
+        """List runs, newest first."""
+        return self._read(lambda reader: reader.runs(project, limit, active=active))
+
+    def is_driven(self, project: str, run_id: RunId) -> Wait[bool]:
+        """Say whether somebody alive drives the run."""
+        return self._at_once(lambda: self.hub.is_driven(run_id, project))
+
+    def hold_run(self, project: str, run_id: RunId) -> Wait[Hold]:
+        """Take the right to drive a run."""
+        return self._at_once(lambda: self.hub.hold_run(run_id, project))
+
+    def messages(self, project: str, topic: str, after: int, limit: int) -> Wait[list[Message]]:
+        """Read a topic."""
+        return self._read(lambda reader: reader.messages(project, topic, after, limit))
 
     def close(self) -> None:
         """Close the hub and its store."""

@@ -38,19 +38,21 @@ def person(environ: Mapping[str, str]) -> Principal:
     """Return the person at this process: `human:<OS user>`.
 
     Raises:
-        ForbiddenError: an agent runs this process; only a person can answer.
+        ForbiddenError: an agent runs this process; only a person can answer and steer.
     """
     mark = agent_mark(environ)
     if mark is not None:
         raise ForbiddenError(
-            f"{mark} is set, so an agent runs this command, and only a person can answer. "
-            "A person can answer in a terminal of their own: assent inbox."
+            f"{mark} is set, so an agent runs this command, and only a person can answer asks and steer runs. "
+            "A person can do it in a terminal of their own: assent inbox, assent runs."
         )
     given = environ.get("ASSENT_PRINCIPAL")
     if given:
         principal = parse_principal(given)
         if principal.role is not Role.HUMAN:
-            raise ForbiddenError(f"{principal} is not a person, and only a person can answer.")
+            raise ForbiddenError(
+                f"{principal} is not a person, and only a person can answer asks and steer runs."
+            )
         return principal
     return Principal(Role.HUMAN, _user())
 

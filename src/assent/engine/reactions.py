@@ -2,15 +2,88 @@
 
 from __future__ import annotations
 
-from assent.engine.ask import AskOpened, Command, Event, SupersedeAsk
+from typing import Any
 
-__all__ = ["react"]
+import msgspec
+
+from assent.engine import run as run_machine
+from assent.engine.ask import AskExpired, AskOpened, Command, Event, SupersedeAsk
+from assent.engine.run_command import CancelRun, EscalateRun, FailRun, PauseRun, ResumeRun, SteerCommand
+from assent.engine.run_event import RunAborted, RunDone, RunEvent
+from assent.engine.stamp import Stamp
+from assent.protocol.ask import Ask, Consequence
+from assent.protocol.control import Code, Control, ControlCommand, ControlRequest, failure
+from assent.protocol.ending import render_name
+from assent.protocol.error import InvalidStateError, NotFoundError
+from assent.protocol.run import AbortReason, Run, RunId
+
+__all__ = ["WithdrawAsksOf", "carry_out", "react", "react_to_run"]
 
 
-def react(event: Event) -> tuple[Command, ...]:
-    """Return the commands that follow from `event`, in the same transaction."""
+class WithdrawAsksOf(msgspec.Struct, frozen=True):
+    """Take back every open ask of a run: nobody is there any more to hear the answer."""
+
+    run_id: RunId
+    reason: str
+
+
+def react(event: Event, ask: Ask) -> tuple[Command | FailRun, ...]:
+    """Return the commands that follow from an ask's `event`, in the same transaction; `ask` is as it is after it."""
     match event:
         case AskOpened(ask_id=ask_id, replaces=replaced) if replaced is not None:
             return (SupersedeAsk(replaced, ask_id),)
+        case AskExpired(outcome=outcome) if outcome.consequence is Consequence.END_RUN and ask.run_id:
+            note = f"Nobody answered {ask.ask_id} before its deadline."
+            return (FailRun(RunId(ask.run_id), None, note),)
         case _:
             return ()
+
+
+def react_to_run(event: RunEvent) -> tuple[WithdrawAsksOf, ...]:
+    """Return what follows from a run's `event`, in the same transaction."""
+    match event:
+        case RunAborted(reason=AbortReason.USER_CANCELLED):
+            return (
+                WithdrawAsksOf(event.run_id, f"{render_name(event.by)} cancelled the run {event.run_id}."),
+            )
+        case RunAborted():
+            return (WithdrawAsksOf(event.run_id, f"The run {event.run_id} was aborted."),)
+        case RunDone():
+            return (WithdrawAsksOf(event.run_id, f"The run {event.run_id} is done ({event.reason})."),)
+        case _:
+            return ()
+
+
+def carry_out(control: Control, run: Run | None, stamp: Stamp) -> tuple[dict[str, Any], tuple[RunEvent, ...]]:
+    """Execute an accepted control on its run; return the RESULT's payload and what happens to the run."""
+    request = control.request
+    try:
+        events = run_machine.decide(run, _steer(request, stamp))
+    except NotFoundError as refusal:
+        return failure(Code.NOT_FOUND, refusal.message), ()
+    except InvalidStateError as refusal:
+        return failure(Code.INVALID_STATE, refusal.message), ()
+    assert run is not None  # noqa: S101 - the machine has just found it
+    payload: dict[str, Any] = {"status": "success"}
+    match request.command:
+        case ControlCommand.PAUSE:
+            payload["message"] = f"Loop paused at iteration {run.iteration}"
+        case ControlCommand.RESUME:
+            payload["message"] = f"Loop resumed at iteration {run.iteration}"
+        case ControlCommand.ESCALATE:
+            payload |= {"previous_model": run.model or "", "new_model": request.model}
+        case ControlCommand.CANCEL:
+            pass
+    return payload, events
+
+
+def _steer(request: ControlRequest, stamp: Stamp) -> SteerCommand:
+    match request.command:
+        case ControlCommand.PAUSE:
+            return PauseRun(request.run_id, stamp)
+        case ControlCommand.RESUME:
+            return ResumeRun(request.run_id, stamp)
+        case ControlCommand.CANCEL:
+            return CancelRun(request.run_id, stamp)
+        case ControlCommand.ESCALATE:
+            return EscalateRun(request.run_id, request.model, request.reason, stamp)

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from hashlib import sha256
 
 import msgspec
 from msgspec.structs import replace
 
 from assent.engine.ask import evolve
-from assent.hub.record import FlowStepped, decode_event
+from assent.engine.control import evolve as evolve_control
+from assent.engine.control_event import ControlEvent
+from assent.engine.run import evolve as evolve_run
+from assent.engine.run_event import RunEvent
+from assent.hub.record import FlowStepped, TopicPosted, decode_event, topic_of
 from assent.protocol.ask import Ask
-from assent.protocol.error import AssentError
+from assent.protocol.control import Control
+from assent.protocol.display import quote
+from assent.protocol.error import AssentError, StoreDamagedError
+from assent.protocol.run import Run
 from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Reader, Record, Step, Store
 
-__all__ = ["Audit", "replay", "verify"]
+__all__ = ["Audit", "Replayed", "replay", "verify"]
 
 _PAGE = 1_000
 
@@ -27,13 +35,14 @@ class Audit(msgspec.Struct, frozen=True):
     asks: int
     problems: tuple[str, ...]
     erased: int = 0
-    """Asks and flows of which some body was erased: the chain holds, but their rows cannot be compared."""
+    """Asks, flows and runs of which some body was erased: the chain holds, but their rows cannot be compared."""
+    runs: int = 0
 
 
 def verify(store: Store) -> Audit:
     """Walk every project's log: dense numbers, an unbroken chain, and rows that equal the replay."""
     problems = [f"SQLite: {finding}" for finding in store.check()]
-    events = asks = erased = 0
+    events = asks = runs = erased = 0
     with store.reading() as reader, reader.snapshot():
         heads = reader.heads()
         for head in heads:
@@ -43,35 +52,59 @@ def verify(store: Store) -> Audit:
             gone = _erased(records)
             erased += len(gone)
             try:
-                rows, steps = replay(head.project, records)
-                found = _compare(reader, rows, steps, head, gone)
+                rows = replay(head.project, records)
+                found = _compare(reader, rows, head, gone)
             except (AssentError, KeyError, AssertionError) as error:
                 problems.append(f"{head.project}: the log or its rows cannot be read ({error!r}).")
                 continue
-            asks += len(rows)
+            asks += len(rows.asks)
+            runs += len(rows.runs)
             problems.extend(f"{head.project}: {problem}" for problem in found)
-    return Audit(len(heads), events, asks, tuple(problems), erased)
+    return Audit(len(heads), events, asks, tuple(problems), erased, runs)
 
 
 def _erased(records: list[Record]) -> set[str]:
     return {record.subject for record in records if record.body is None}
 
 
-def replay(project: str, records: list[Record]) -> tuple[dict[str, Ask], dict[tuple[str, int], Step]]:
-    """Return the rows that a project's log gives; what has lost a body gives none."""
+class Replayed(msgspec.Struct):
+    """The rows that a project's log gives."""
+
     asks: dict[str, Ask] = {}
-    steps: dict[tuple[str, int], Step] = {}
+    steps: dict[str, Step] = {}
+    runs: dict[str, Run] = {}
+    controls: dict[str, Control] = {}
+
+
+def replay(project: str, records: list[Record]) -> Replayed:
+    """Return the rows that a project's log gives; what has lost a body gives none."""
+    rows = Replayed()
     gone = _erased(records)
     for record in records:
         if record.body is None or record.subject in gone:
             continue
         event = decode_event(record.body)
         if isinstance(event, FlowStepped):
-            steps[event.step.flow_id, event.step.step] = event.step
-        else:
-            known = asks.get(event.ask_id)
-            asks[event.ask_id] = evolve(known, event, project=project, sequence=record.sequence)
-    return asks, steps
+            rows.steps[_name(event.step)] = event.step
+        elif isinstance(event, RunEvent):
+            known = rows.runs.get(event.run_id)
+            rows.runs[event.run_id] = evolve_run(known, event, project=project, sequence=record.sequence)
+        elif isinstance(event, ControlEvent):
+            _replay_control(rows.controls, record, event)
+        elif not isinstance(event, TopicPosted):
+            ask = rows.asks.get(event.ask_id)
+            rows.asks[event.ask_id] = evolve(ask, event, project=project, sequence=record.sequence)
+    return rows
+
+
+def _replay_control(controls: dict[str, Control], record: Record, event: ControlEvent) -> None:
+    control = evolve_control(controls.get(record.subject), event, sequence=record.sequence)
+    if control is not None:
+        controls[record.subject] = control
+
+
+def _name(step: Step) -> str:
+    return f"step {step.step} of {step.flow_id}"
 
 
 def _walk(reader: Reader, head: Head) -> tuple[list[Record], list[str]]:
@@ -86,6 +119,8 @@ def _walk(reader: Reader, head: Head) -> tuple[list[Record], list[str]]:
             previous = link(previous, record.sequence, record.at, record.type, record.subject, record.digest)
             if previous != record.hash:
                 return records, [f"the chain breaks at event {record.sequence}."]
+            if record.topic != _topic(record):
+                return records, [f"event {record.sequence} is not on the topic {record.topic}."]
             last = record.sequence
             records.append(record)
     if (last, previous) != (head.sequence, head.hash):
@@ -93,23 +128,38 @@ def _walk(reader: Reader, head: Head) -> tuple[list[Record], list[str]]:
     return records, []
 
 
-def _compare(
-    reader: Reader,
-    asks: dict[str, Ask],
-    steps: dict[tuple[str, int], Step],
-    head: Head,
-    gone: set[str],
-) -> list[str]:
-    problems = []
-    kept_asks = reader.asks(head.project, None, len(asks) + len(gone) + 1)
-    rows: dict[str, Ask] = {ask.ask_id: ask for ask in kept_asks if ask.ask_id not in gone}
-    for ask_id in rows.keys() | asks.keys():
-        row, told = rows.get(ask_id), asks.get(ask_id)
-        if told is None or row is None or replace(row, claim=None) != told:
-            problems.append(f"the row of {ask_id} is not what the log says.")
-    kept_steps = [step for step in reader.steps(head.project) if step.flow_id not in gone]
-    kept = {(step.flow_id, step.step): step for step in kept_steps}
-    for flow_id, number in sorted(kept.keys() | steps.keys()):
-        if kept.get((flow_id, number)) != steps.get((flow_id, number)):
-            problems.append(f"step {number} of {flow_id} is not what the log says.")
-    return problems
+def _topic(record: Record) -> str | None:
+    """Return the topic that the event itself says it is on; the chain does not cover the column."""
+    if record.body is None:
+        return record.topic
+    try:
+        return topic_of(decode_event(record.body))
+    except StoreDamagedError:
+        return record.topic  # what cannot be read is reported when it is replayed
+
+
+def _compare(reader: Reader, told: Replayed, head: Head, gone: set[str]) -> list[str]:
+    project = head.project
+    asks = reader.asks(project, None, len(told.asks) + len(gone) + 1)
+    runs = reader.runs(project, len(told.runs) + len(gone) + 1, active=False)
+    kept_asks: dict[str, Ask] = {
+        ask.ask_id: replace(ask, claim=None) for ask in asks if ask.ask_id not in gone
+    }
+    kept_runs: dict[str, Run] = {run.run_id: run for run in runs if run.run_id not in gone}
+    kept_steps = {_name(step): step for step in reader.steps(project) if step.flow_id not in gone}
+    kept_controls = {
+        control.request.request_id: control
+        for control in reader.controls(project)
+        if control.request.request_id not in gone
+    }
+    return [
+        *_differences("the row of {}", kept_asks, told.asks),
+        *_differences("{}", kept_steps, told.steps),
+        *_differences("the row of run {}", kept_runs, told.runs),
+        *_differences("the row of request {}", kept_controls, told.controls),
+    ]
+
+
+def _differences(name: str, kept: Mapping[str, object], told: Mapping[str, object]) -> list[str]:
+    differing = [key for key in sorted(kept.keys() | told.keys()) if kept.get(key) != told.get(key)]
+    return [f"{name.format(quote(key))} is not what the log says." for key in differing]

@@ -11,9 +11,24 @@ from assent.engine.ask import (
     SupersedeAsk,
     WithdrawAsk,
 )
-from assent.hub.command import ClaimAsk, Request, Tick, WriteStep
+from assent.hub.command import (
+    BeginTurn,
+    ClaimAsk,
+    EndTurn,
+    ExecuteControl,
+    FailRun,
+    FinishRun,
+    PopFrame,
+    PostMessage,
+    PushFrame,
+    Request,
+    StartRun,
+    Tick,
+    WriteStep,
+)
 from assent.protocol.error import ForbiddenError
 from assent.protocol.principal import Principal, Role
+from assent.protocol.topic import CONTROL_TOPIC
 
 __all__ = ["RIGHTS", "authorise"]
 
@@ -27,6 +42,15 @@ RIGHTS: dict[type[Request], frozenset[Role]] = {
     ClaimAsk: frozenset({Role.HUMAN}),
     ReportUndelivered: _ASKERS,
     WriteStep: _ASKERS,
+    StartRun: _ASKERS,
+    BeginTurn: _ASKERS,
+    EndTurn: _ASKERS,
+    PushFrame: _ASKERS,
+    PopFrame: _ASKERS,
+    FinishRun: _ASKERS,
+    FailRun: _ASKERS,
+    PostMessage: _ASKERS,  # on loop:control people and operators only: see below
+    ExecuteControl: frozenset(Role),  # whoever finds an accepted control may finish it
     Tick: frozenset(Role),
     LapseAsk: frozenset(),  # the hub's own
     SupersedeAsk: frozenset(),  # only ever a reaction
@@ -39,6 +63,9 @@ def authorise(principal: Principal, request: Request) -> None:
     Raises:
         ForbiddenError: this role may not send it.
     """
+    if principal.role is Role.AGENT and isinstance(request, PostMessage) and request.topic == CONTROL_TOPIC:
+        # An agent that could resume its own run would not be paused.
+        raise ForbiddenError(f"{principal} is an agent: only a person can steer a run.")
     if principal.role in RIGHTS[type(request)]:
         return
     if principal.role is Role.AGENT and isinstance(request, AnswerAsk | DeclineAsk | ClaimAsk):

@@ -14,20 +14,45 @@ from assent.engine.ask import (
     SupersedeAsk,
     WithdrawAsk,
 )
-from assent.protocol.ask import AskId
+from assent.engine.run_command import (
+    BeginTurn,
+    DriverCommand,
+    EndTurn,
+    FailRun,
+    FinishRun,
+    PopFrame,
+    PushFrame,
+    StartRun,
+)
+from assent.protocol.ask import Ask, AskId
+from assent.protocol.control import Control, ControlMessage
+from assent.protocol.run import Run
+from assent.protocol.topic import Message
 from assent.storage.port import Step
 
 __all__ = [
     "AnswerAsk",
+    "BeginTurn",
     "ClaimAsk",
     "Command",
     "DeclineAsk",
+    "DriverCommand",
+    "EndTurn",
+    "ExecuteControl",
+    "FailRun",
+    "FinishRun",
     "LapseAsk",
     "OpenAsk",
+    "PopFrame",
+    "PostMessage",
+    "Posted",
+    "PushFrame",
     "ReportUndelivered",
     "Request",
+    "StartRun",
     "SupersedeAsk",
     "Tick",
+    "Told",
     "WithdrawAsk",
     "WriteStep",
 ]
@@ -49,4 +74,34 @@ class Tick(msgspec.Struct, frozen=True, gc=False):
     """Do nothing but what every transaction does first: apply the deadlines that have passed."""
 
 
-Request = Command | ClaimAsk | WriteStep | Tick
+class PostMessage(msgspec.Struct, frozen=True):
+    """Put a message into a topic. On `loop:control` it is a REQUEST, and taken up at once."""
+
+    topic: str
+    text: bytes
+    is_left: bool = False
+    """Leave a REQUEST lying there, as a program does that only writes the topic."""
+
+
+class ExecuteControl(msgspec.Struct, frozen=True):
+    """Execute a control that was accepted by a transaction before this one."""
+
+    request_id: str
+
+
+class Posted(msgspec.Struct, frozen=True):
+    """What became of a message."""
+
+    message: Message | None
+    """None for a text that is in no topic: nobody could be answered for it."""
+    control: Control | None = None
+    """The control that it began, as it is now."""
+    reply: ControlMessage | None = None
+    """The ACK or RESULT that it got at once."""
+    problem: str = ""
+    """What is wrong with a text that is in no topic."""
+
+
+Request = Command | ClaimAsk | WriteStep | Tick | DriverCommand | PostMessage | ExecuteControl
+Told = Ask | Run | Control | Posted | None
+"""What the sender of a request is told."""

@@ -11,6 +11,6 @@ from assent.storage.sqlite.store import SqliteStore
 __all__ = ["hub_on_file"]
 
 
-def hub_on_file(path: Path, clock: Clock | None = None) -> Hub:
+def hub_on_file(path: Path, clock: Clock | None = None, *, is_strict: bool = False) -> Hub:
     """Return a hub on the SQLite store at `path`; an empty one is set up by its first use."""
-    return Hub(SqliteStore(path), clock)
+    return Hub(SqliteStore(path), clock, is_strict=is_strict)

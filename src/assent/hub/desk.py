@@ -10,11 +10,16 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 from msgspec.structs import replace
 
-from assent.engine.ask import Command, LapseAsk, OpenAsk, decide, evolve
-from assent.engine.reactions import react
+from assent.engine.ask import Command, LapseAsk, OpenAsk, WithdrawAsk, decide, evolve
+from assent.engine.reactions import WithdrawAsksOf, react, react_to_run
+from assent.engine.run import decide as decide_run
+from assent.engine.run import evolve as evolve_run
+from assent.engine.run_command import DriverCommand
+from assent.engine.run_event import RunEvent
 from assent.engine.stamp import NOBODY, Stamp
-from assent.hub.command import ClaimAsk, Request, Tick, WriteStep
-from assent.hub.record import FlowStepped, encode_event, type_of
+from assent.hub.command import ClaimAsk, ExecuteControl, PostMessage, Request, Tick, Told, WriteStep
+from assent.hub.record import FlowStepped, Recorded, encode_event, topic_of, type_of
+from assent.hub.topic_desk import TopicDesk
 from assent.protocol.ask import Ask, AskId, Claim
 from assent.protocol.ending import render_instant, render_lateness, render_name
 from assent.protocol.error import (
@@ -23,9 +28,11 @@ from assent.protocol.error import (
     ConflictError,
     FlowDivergedError,
     NotFoundError,
+    RunEndedError,
 )
 from assent.protocol.json_text import HALF_PAIR
 from assent.protocol.principal import Principal
+from assent.protocol.run import Run, RunId
 from assent.storage.port import Head, Transaction
 
 __all__ = ["CLAIM_SECONDS", "Desk", "Envelope", "SpoiledError", "instant"]
@@ -55,13 +62,16 @@ class SpoiledError(Exception):
 
 
 class Desk:
-    """One transaction's work; `ended` and `has_news` say what to ring for after the commit."""
+    """One transaction's work; `ended`, `runs` and `has_news` say what to ring for after the commit."""
 
-    def __init__(self, transaction: Transaction, now: int) -> None:
-        self._transaction = transaction
+    def __init__(self, transaction: Transaction, now: int, *, is_strict: bool = False) -> None:
+        self.transaction = transaction
         self._now = now
         self._moments: dict[str, datetime] = {}
+        self._topics = TopicDesk(self, is_strict=is_strict)
         self.ended: list[Ask] = []
+        self.runs: dict[tuple[str, RunId], Run] = {}
+        """The runs that changed, as they are now."""
         self.has_news = False
 
     def gather(self, envelopes: list[Envelope]) -> None:
@@ -76,10 +86,10 @@ class Desk:
                 ids.append(request.ask_id)
         for project, (ids, keys) in wanted.items():
             self._head(project)
-            self._transaction.prefetch(project, ids, keys)
+            self.transaction.prefetch(project, ids, keys)
 
-    def perform(self, envelope: Envelope) -> Ask | None:
-        """Do one request; return the ask it is about, as it is now.
+    def perform(self, envelope: Envelope) -> Told:
+        """Do one request; return what it is about, as it is now.
 
         Raises:
             AssentError: it was refused, and nothing was written for it.
@@ -96,7 +106,13 @@ class Desk:
             if isinstance(request, WriteStep):
                 self._write_step(head, request)
                 return None
-            stamp = Stamp(self._moments[head.project], envelope.principal, envelope.command_id)
+            stamp = self.stamp(head, envelope.principal, envelope.command_id)
+            if isinstance(request, PostMessage):
+                return self._topics.post(head, request, stamp)
+            if isinstance(request, ExecuteControl):
+                return self._topics.find(head, request.request_id)
+            if isinstance(request, DriverCommand):
+                return self._drive(head, replace(request, stamp=stamp))
             return self._command(head, replace(request, stamp=stamp))
         except (AssentError, UnicodeEncodeError) as error:
             # An argument that is not UTF-8 comes as halves of pairs, which neither log nor rows can hold.
@@ -106,38 +122,93 @@ class Desk:
             raise refusal from None
 
     def _head(self, project: str) -> Head:
-        head = self._transaction.head(project, self._now)
+        head = self.transaction.head(project, self._now)
         if project not in self._moments:
             # What is due is applied before any command can decide on it.
-            moment = self._moments[project] = instant(head.at)
-            for ask in self._transaction.due(head):
-                self._command(head, LapseAsk(ask.ask_id, Stamp(moment, NOBODY, "")))
+            self._moments[project] = instant(head.at)
+            try:
+                self._catch_up(head)
+            except AssentError as error:
+                raise SpoiledError from error  # half of it may be written, and must not go with anybody's command
         return head
+
+    def _catch_up(self, head: Head) -> None:
+        for ask in self.transaction.due(head):
+            self._command(head, LapseAsk(ask.ask_id, self.stamp(head, NOBODY)))
+        # So are the controls that an earlier transaction accepted, whoever sent them: their ACK is committed.
+        for control in self.transaction.open_controls(head):
+            self._topics.advance(head, control)
+
+    def stamp(self, head: Head, by: Principal, command_id: str = "") -> Stamp:
+        """Return who acts, at this transaction's moment."""
+        return Stamp(self._moments[head.project], by, command_id)
+
+    def record(self, head: Head, event: Recorded, subject: str) -> int:
+        """Append one event to the log; return its number."""
+        self.transaction.append(head, type_of(event), subject, encode_event(event), topic_of(event))
+        self.has_news = True
+        return head.sequence
+
+    def happen(self, head: Head, run: Run | None, events: tuple[RunEvent, ...]) -> Run | None:
+        """Let this happen to a run, with what follows from it; return the run."""
+        for event in events:
+            run = evolve_run(run, event, project=head.project, sequence=head.sequence + 1)
+            self.record(head, event, run.run_id)
+            self.transaction.put_run(head, run)
+            self.runs[head.project, run.run_id] = run
+            for reaction in react_to_run(event):
+                self._withdraw_asks(head, reaction)
+        return run
+
+    def _drive(self, head: Head, command: DriverCommand) -> Run | None:
+        run = self.transaction.run(head.project, command.run_id)
+        return self.happen(head, run, decide_run(run, command))
+
+    def _withdraw_asks(self, head: Head, reaction: WithdrawAsksOf) -> None:
+        stamp = self.stamp(head, NOBODY)
+        for ask in self.transaction.open_asks_of(head, reaction.run_id):
+            self._command(head, WithdrawAsk(ask.ask_id, reaction.reason, stamp))
 
     def _command(self, head: Head, command: Command) -> Ask:
         ask = self._load(head.project, command)
-        for event in decide(ask, command):
+        events = decide(ask, command)
+        if events and isinstance(command, OpenAsk) and command.run_id is not None:
+            self._check_run(
+                head, RunId(command.run_id)
+            )  # a replay has no events, and is told what it was told
+        for event in events:
             known = ask if ask is not None and ask.ask_id == event.ask_id else None
             ask = evolve(known, event, project=head.project, sequence=head.sequence + 1)
-            self._transaction.append(head, type_of(event), ask.ask_id, encode_event(event))
-            self._transaction.put(head, ask)
-            self.has_news = True
+            self.record(head, event, ask.ask_id)
+            self.transaction.put(head, ask)
             if not ask.is_open:
                 self.ended.append(ask)
-            for reaction in react(event):
-                self._command(head, replace(reaction, stamp=command.stamp))
+            for reaction in react(event, ask):
+                stamped = replace(reaction, stamp=command.stamp)
+                if isinstance(stamped, DriverCommand):
+                    self._drive(head, stamped)
+                else:
+                    self._command(head, stamped)
         if ask is None:
             raise NotFoundError(f"There is no ask {command.ask_id} here.")
         is_replayed = isinstance(command, OpenAsk) and ask.ask_id != command.ask_id
         return replace(ask, replayed=True) if is_replayed else ask
 
+    def _check_run(self, head: Head, run_id: RunId) -> None:
+        """Refuse an ask of a run that has ended: nobody would hear the answer."""
+        run = self.transaction.run(head.project, run_id)
+        if run is not None and not run.is_active:
+            raise RunEndedError(
+                f"The run {run_id} has ended ({run.reason or run.status}); nothing was asked."
+            )
+
     def _load(self, project: str, command: Command) -> Ask | None:
         if isinstance(command, OpenAsk) and command.key is not None:
-            return self._transaction.ask_by_key(project, command.key)
-        return self._transaction.ask(project, command.ask_id)
+            return self.transaction.ask_by_key(project, command.key)
+        return self.transaction.ask(project, command.ask_id)
 
     def _must_find(self, project: str, ask_id: AskId) -> Ask:
-        ask = self._transaction.ask(project, ask_id)
+        ask = self.transaction.ask(project, ask_id)
         if ask is None:
             raise NotFoundError(f"There is no ask {ask_id} here.")
         return ask
@@ -156,12 +227,12 @@ class Desk:
             who = render_name(held.by)
             raise ConflictError(f"{who} claimed it at {render_instant(held.at)}.", ask=ask)
         claim = Claim(str(principal), now)
-        self._transaction.claim(ask, claim)
+        self.transaction.claim(ask, claim)
         return replace(ask, claim=claim)
 
     def _write_step(self, head: Head, request: WriteStep) -> None:
         step = request.step
-        near = self._transaction.steps(head.project, step.flow_id, max(0, step.step - 1))
+        near = self.transaction.steps(head.project, step.flow_id, max(0, step.step - 1))
         known = next((entry for entry in near if entry.step == step.step), None)
         if known == step:
             return
@@ -173,6 +244,5 @@ class Desk:
             raise FlowDivergedError(
                 f"Step {step.step} does not fit into the journal of {step.flow_id}: another driver wrote there."
             )
-        self.has_news = True
-        self._transaction.append(head, "flow.stepped", step.flow_id, encode_event(FlowStepped(step)))
-        self._transaction.put_step(head, step)
+        self.record(head, FlowStepped(step), step.flow_id)
+        self.transaction.put_step(head, step)

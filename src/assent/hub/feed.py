@@ -4,45 +4,55 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator
-from typing import Self
+from collections.abc import Callable, Iterator
+from typing import Generic, Protocol, Self, TypeVar
 
 from assent.hub.waiters import DEAF_SECONDS, NET_SECONDS
-from assent.storage.port import Record, Store
+from assent.storage.port import Reader, Store
 
-__all__ = ["Feed"]
+__all__ = ["Feed", "Numbered"]
 
 _PAGE = 500
 
 
-class Feed:
-    """The events of a project after a number, for one reader. Resumable: remember the last number and come again."""
+class Numbered(Protocol):
+    """Something that has its place in a project's log: an event, or a message of a topic."""
 
-    def __init__(self, store: Store, project: str, after: int) -> None:
+    @property
+    def sequence(self) -> int: ...
+
+
+N = TypeVar("N", bound=Numbered)
+
+
+class Feed(Generic[N]):
+    """What comes after a number, for one reader. Resumable: remember the last number and come again."""
+
+    def __init__(self, store: Store, read: Callable[[Reader, int, int], list[N]], after: int) -> None:
         self._store = store
-        self._project = project
+        self._read = read
         self.cursor = after
         self._listener = store.bell.listen(follows_feed=True)
         self._is_closed = False
         self._hearing = threading.Lock()
         """Held while somebody listens: the ear may be taken off by another thread, but not in mid-word."""
 
-    def read(self, limit: int = _PAGE) -> list[Record]:
-        """Return what is there now, at most `limit` events, and move on behind it."""
+    def read(self, limit: int = _PAGE) -> list[N]:
+        """Return what is there now, at most `limit`, and move on behind it."""
         with self._store.reading() as reader:
-            records = reader.records(self._project, self.cursor, limit)
-        if records:
-            self.cursor = records[-1].sequence
-        return records
+            found = self._read(reader, self.cursor, limit)
+        if found:
+            self.cursor = found[-1].sequence
+        return found
 
-    def wait(self, seconds: float) -> list[Record]:
-        """Return the next events, or nothing after `seconds`."""
+    def wait(self, seconds: float) -> list[N]:
+        """Return what comes next, or nothing after `seconds`."""
         until = time.monotonic() + seconds
         while not self._is_closed:
-            records = self.read()
+            found = self.read()
             left = until - time.monotonic()
-            if records or left <= 0:
-                return records
+            if found or left <= 0:
+                return found
             self._hear(left)
         return []
 
@@ -54,7 +64,7 @@ class Feed:
             if not self._is_closed:
                 self._listener.wait(min(seconds, NET_SECONDS))
 
-    def __iter__(self) -> Iterator[Record]:
+    def __iter__(self) -> Iterator[N]:
         while not self._is_closed:
             yield from self.wait(3_600)
 

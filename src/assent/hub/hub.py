@@ -9,23 +9,26 @@ from __future__ import annotations
 import os
 import threading
 import weakref
+from collections.abc import Callable
 from contextlib import AbstractContextManager
 from copy import copy
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from assent.hub.authorise import authorise
 from assent.hub.clock import Clock, SystemClock
-from assent.hub.command import Request, Tick
+from assent.hub.command import Request, Tick, Told
 from assent.hub.desk import Desk, Envelope, SpoiledError
-from assent.hub.feed import Feed
+from assent.hub.feed import Feed, Numbered
 from assent.hub.future import Future, LightFuture, settle
 from assent.hub.ids import new_command_id
 from assent.hub.patience import Patience
-from assent.hub.waiters import Waiters
+from assent.hub.waiters import Waiters, run_name
 from assent.protocol.ask import Ask, AskId
-from assent.protocol.error import AssentError, StoreBusyError, StoreError
+from assent.protocol.error import AssentError, FlowTakenError, RunTakenError, StoreBusyError, StoreError
 from assent.protocol.principal import Principal, Role
-from assent.storage.port import Hold, Reader, Store
+from assent.protocol.run import Run, RunId
+from assent.protocol.topic import Message
+from assent.storage.port import Hold, Reader, Record, Store
 from assent.storage.writer import Writer
 
 if TYPE_CHECKING:
@@ -36,6 +39,8 @@ __all__ = ["BUSY_SECONDS", "Hub", "Work"]
 BUSY_SECONDS = 5.0
 """How long a command may wait for a store that another process holds, before it is given up untouched."""
 
+N = TypeVar("N", bound=Numbered)
+
 _SELF = Principal(Role.OPERATOR, "assent")
 
 
@@ -44,7 +49,7 @@ class Work:
 
     __slots__ = ("_tokens", "envelope", "future", "is_taken")
 
-    def __init__(self, envelope: Envelope, future: Future[Ask | None]) -> None:
+    def __init__(self, envelope: Envelope, future: Future[Told]) -> None:
         self.envelope = envelope
         self.future = future
         self.is_taken = False
@@ -64,7 +69,7 @@ class Work:
         return True
 
 
-Reply = tuple[Work, Ask | None, AssentError | None]
+Reply = tuple[Work, Told, AssentError | None]
 
 
 def _give_up(work: Work) -> None:
@@ -76,8 +81,10 @@ def _give_up(work: Work) -> None:
 class Hub:
     """Handles commands on one store, for all threads and event loops of this process."""
 
-    def __init__(self, store: Store, clock: Clock | None = None) -> None:
+    def __init__(self, store: Store, clock: Clock | None = None, *, is_strict: bool = False) -> None:
         self.store = store
+        self.is_strict = is_strict
+        """Only UUIDs are request ids (I-X1)."""
         self.clock: Clock = clock or SystemClock()
         self._fresh()
         _hubs.add(self)
@@ -85,7 +92,7 @@ class Hub:
     def _fresh(self) -> None:
         self._writer: Writer[Work] = Writer(self.store.mutex, self._perform)
         self.waiters = Waiters(self.store, self._lapse)
-        self.feeds: weakref.WeakSet[Feed] = weakref.WeakSet()
+        self.feeds: weakref.WeakSet[Feed[Any]] = weakref.WeakSet()
         self._feeding = threading.Lock()
         self._patience: weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Patience[Work]] = (
             weakref.WeakKeyDictionary()
@@ -102,8 +109,8 @@ class Hub:
         principal: Principal,
         command_id: str | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
-    ) -> Future[Ask | None]:
-        """Send one request; return the future of the ask it is about.
+    ) -> Future[Told]:
+        """Send one request; return the future of what it is about.
 
         A caller on a thread gets a light future and may do the commit itself; a caller on an event loop never
         blocks. The same `command_id` sent again gets the reply that it got, or would have got, before.
@@ -114,7 +121,7 @@ class Hub:
             future = loop.create_future()
             self._submit_soon(Work(envelope, future), loop)
             return future
-        light: LightFuture[Ask | None] = LightFuture()
+        light: LightFuture[Told] = LightFuture()
         work = Work(envelope, light)
         self._writer.submit(work, may_lead=True)
         if not light.wait(BUSY_SECONDS):
@@ -127,9 +134,24 @@ class Hub:
         self.waiters.add(ask_id, project, future)
         return future
 
-    def follow(self, project: str, after: int) -> Feed:
+    def wait_for_run(
+        self, run_id: RunId, project: str, after: int, loop: asyncio.AbstractEventLoop | None = None
+    ) -> Future[Run]:
+        """Return the future of the run as soon as an event after number `after` has changed it."""
+        future: Future[Run] = LightFuture() if loop is None else loop.create_future()
+        self.waiters.add_for_run(run_id, project, after, future)
+        return future
+
+    def follow(self, project: str, after: int) -> Feed[Record]:
         """Return the project's log after a number, live."""
-        feed = Feed(self.store, project, after)
+        return self._feed(lambda reader, last, limit: reader.records(project, last, limit), after)
+
+    def follow_topic(self, project: str, topic: str, after: int) -> Feed[Message]:
+        """Return a topic's messages after a number, live."""
+        return self._feed(lambda reader, last, limit: reader.messages(project, topic, last, limit), after)
+
+    def _feed(self, read: Callable[[Reader, int, int], list[N]], after: int) -> Feed[N]:
+        feed = Feed(self.store, read, after)
         with self._feeding:
             self.feeds.add(feed)
         return feed
@@ -141,6 +163,24 @@ class Hub:
             FlowTakenError: somebody alive has it.
         """
         return self.store.hold(f"{project}\n{flow_id}")
+
+    def hold_run(self, run_id: RunId, project: str) -> Hold:
+        """Take the right to drive a run.
+
+        Raises:
+            RunTakenError: somebody alive has it; the sentence names them.
+        """
+        try:
+            return self.store.hold(_run_hold(project, run_id))
+        except FlowTakenError:
+            with self.store.reading() as reader:
+                run = reader.run(project, run_id)
+            driver = run.driver if run is not None else "Another process"
+            raise RunTakenError(f"{driver} drives the run {run_id}.") from None
+
+    def is_driven(self, run_id: RunId, project: str) -> bool:
+        """Say whether somebody alive on this machine drives the run."""
+        return self.store.is_held(_run_hold(project, run_id))
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Give short reads; what is due is applied first if that is possible at once: a look waits for nobody."""
@@ -188,7 +228,7 @@ class Hub:
 
     # Inside
 
-    def _all_feeds(self) -> list[Feed]:
+    def _all_feeds(self) -> list[Feed[Any]]:
         # A set that grows while it is walked stops the walk, and a commit that is done must be acknowledged.
         with self._feeding:
             return list(self.feeds)
@@ -229,7 +269,7 @@ class Hub:
         """Do a group of commands in one transaction; see `Writer` for what the result means."""
         try:
             with self.store.transaction(may_wait=may_wait) as transaction:
-                desk = Desk(transaction, self.clock.now())
+                desk = Desk(transaction, self.clock.now(), is_strict=self.is_strict)
                 group = [work for work in group if work.take()]
                 replies = self._replies(desk, group)
         except StoreBusyError as busy:
@@ -241,9 +281,14 @@ class Hub:
         except Exception as error:  # noqa: BLE001 - whatever spoils a group must not take its neighbours along
             self._alone(group, error, may_wait)
         else:
-            self.store.bell.ring([ask.ask_id for ask in desk.ended], desk.has_news)
-            settle([(work.future, ask, error) for work, ask, error in replies])
+            names: list[str] = [ask.ask_id for ask in desk.ended]
+            if desk.runs:
+                names += [run_name(project, run_id) for project, run_id in desk.runs]
+            self.store.bell.ring(names, desk.has_news)
+            settle([(work.future, told, error) for work, told, error in replies])
             self.waiters.deliver(desk.ended)
+            if desk.runs:
+                self.waiters.deliver_runs(desk.runs.values())
             if desk.has_news and self.feeds:
                 for feed in self._all_feeds():
                     feed.nudge()
@@ -274,6 +319,10 @@ class Hub:
     def _fail(self, group: list[Work], error: AssentError) -> None:
         # A copy for each: raised in several threads, one error would gather the traces of all of them.
         settle([(work.future, None, _copy(error)) for work in group if work.take()])
+
+
+def _run_hold(project: str, run_id: RunId) -> str:
+    return f"{project}\nrun\n{run_id}"
 
 
 def _copy(error: AssentError) -> AssentError:

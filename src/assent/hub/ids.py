@@ -9,10 +9,21 @@ from __future__ import annotations
 import os
 import random
 import time
+import uuid
 
 from assent.protocol.ask import AskId
+from assent.protocol.run import Mode, RunId
 
-__all__ = ["is_ask_id", "new_ask_id", "new_command_id", "opening_command_id"]
+__all__ = [
+    "driver_name",
+    "is_ask_id",
+    "new_ask_id",
+    "new_command_id",
+    "new_frame_id",
+    "new_request_id",
+    "new_run_id",
+    "opening_command_id",
+]
 
 _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 """Without i, l, o, u: nobody mistakes one for another."""
@@ -61,3 +72,28 @@ def new_command_id() -> str:
 def opening_command_id(ask_id: AskId) -> str:
     """Return the id of the command that opens an ask; the ask's own id is chance enough."""
     return f"cmd_{ask_id.removeprefix('ask_')}"
+
+
+def new_request_id() -> str:
+    """Return the id of a REQUEST: a UUID v4 (I15)."""
+    return str(uuid.uuid4())
+
+
+_last_second = 0
+
+
+def new_run_id(mode: Mode) -> RunId:
+    """Return a new run's id: mode, epoch seconds and process id (I-U5)."""
+    global _last_second  # noqa: PLW0603 - two runs of one process and second would share an id
+    _last_second = max(_last_second + 1, int(time.time()))
+    return RunId(f"{mode}-{_last_second}-{os.getpid()}")
+
+
+def new_frame_id(mode: Mode, issue_id: str | None) -> str:
+    """Return the id of a frame inside a run (I-U5)."""
+    return "-".join(filter(None, (mode.value, issue_id, str(int(time.time())))))
+
+
+def driver_name() -> str:
+    """Return who drives a run from here: the machine and the process."""
+    return f"{os.uname().nodename}:{os.getpid()}"

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import msgspec
 
 from assent.engine.ask import Event
+from assent.engine.control_event import ControlEvent, ControlExpired, ControlMalformed
+from assent.engine.run_event import RunEvent, TurnEnded
 from assent.protocol.error import StoreDamagedError
+from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
 from assent.storage.port import Hold, Reader, Record, Step
 
 __all__ = [
@@ -15,8 +20,10 @@ __all__ = [
     "Record",
     "Recorded",
     "Step",
+    "TopicPosted",
     "decode_event",
     "encode_event",
+    "topic_of",
     "type_of",
 ]
 
@@ -27,7 +34,16 @@ class FlowStepped(msgspec.Struct, frozen=True, tag="flow.stepped"):
     step: Step
 
 
-Recorded = Event | FlowStepped
+class TopicPosted(msgspec.Struct, frozen=True, tag="topic.posted"):
+    """Somebody put a message into a topic."""
+
+    topic: str
+    at: datetime
+    by: str
+    message: msgspec.Raw
+
+
+Recorded = Event | RunEvent | ControlEvent | FlowStepped | TopicPosted
 
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Recorded)
@@ -50,3 +66,14 @@ def decode_event(body: bytes) -> Recorded:
 def type_of(event: Recorded) -> str:
     """Return the type of `event` on the wire."""
     return str(type(event).__struct_config__.tag)
+
+
+def topic_of(event: Recorded) -> str | None:
+    """Return the topic that shows `event`, if any does."""
+    if isinstance(event, TopicPosted):
+        return event.topic
+    if isinstance(event, ControlEvent):
+        return None if isinstance(event, ControlExpired | ControlMalformed) else CONTROL_TOPIC
+    if isinstance(event, RunEvent):
+        return None if isinstance(event, TurnEnded) else CURRENT_TOPIC
+    return None

@@ -1,4 +1,4 @@
-"""Who in this process waits for which ask: one ear, one thread, one query for all of them.
+"""Who in this process waits for which ask or run: one ear, one thread, one query for all of them.
 
 Register first, look second: whatever commits in between is seen by one of the two. A ring only says when to look;
 a look goes by cursor over the log. Every NET_SECONDS by the clock (not after so much quiet: other people's rings
@@ -10,13 +10,15 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from typing import Any
 
 from assent.hub.future import Future, Settled, settle
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.error import NotFoundError, StoreError
+from assent.protocol.run import Run, RunId
 from assent.storage.port import EVERYTHING, Listener, Reader, Store
 
-__all__ = ["DEAF_SECONDS", "LONGEST_NAP", "NET_SECONDS", "Waiters"]
+__all__ = ["DEAF_SECONDS", "LONGEST_NAP", "NET_SECONDS", "Waiters", "run_name"]
 
 NET_SECONDS = 0.5
 DEAF_SECONDS = 0.05
@@ -25,6 +27,11 @@ LONGEST_NAP = 60.0
 """The clock that waits stands still while a laptop sleeps, and deadlines do not."""
 _FEW = 16
 """Of more asks than these a walk over the log is the shorter way."""
+
+
+def run_name(project: str, run_id: RunId) -> str:
+    """Return what a ring calls a run. No ask is called so, and nobody takes it for more than a hint."""
+    return f"run:{project}:{run_id}"
 
 
 class Waiters:
@@ -36,6 +43,8 @@ class Waiters:
         """Applies what is due; returns the seconds until the next deadline."""
         self._lock = threading.Lock()
         self._waiting: dict[AskId, list[Future[Ask]]] = {}
+        self._for_runs: dict[str, list[tuple[str, RunId, int, Future[Run]]]] = {}
+        """By the name that a ring would have: project, run, the last event known, and who waits."""
         self._cursors: dict[str, int] = {}
         self._thread: threading.Thread | None = None
         self._listener: Listener | None = None
@@ -46,11 +55,7 @@ class Waiters:
     def add(self, ask_id: AskId, project: str, future: Future[Ask]) -> None:
         """Settle `future` with the ask once it has ended."""
         with self._lock:
-            self._listen()
-            is_new = project not in self._cursors
-            if is_new:
-                with self._store.reading() as reader:
-                    self._cursors[project] = reader.head_sequence(project)
+            self._begin(project)
             self._waiting.setdefault(ask_id, []).append(future)
         try:
             with self._store.reading() as reader:
@@ -65,6 +70,51 @@ class Waiters:
             self.deliver([ask])
         elif ask.deadline is not None and (listener := self._listener) is not None:
             listener.nudge()
+
+    def add_for_run(self, run_id: RunId, project: str, after: int, future: Future[Run]) -> None:
+        """Settle `future` with the run once an event after number `after` has changed it."""
+        with self._lock:
+            self._begin(project)
+            self._for_runs.setdefault(run_name(project, run_id), []).append((project, run_id, after, future))
+        try:
+            with self._store.reading() as reader:
+                run = reader.run(project, run_id)
+        except BaseException:
+            self.discard_for_run(run_id, project, future)
+            raise
+        if run is None:
+            self.discard_for_run(run_id, project, future)
+            raise NotFoundError(f"There is no run {run_id} here.")
+        if run.sequence > after:
+            self.deliver_runs([run])
+
+    def discard_for_run(self, run_id: RunId, project: str, future: Future[Run]) -> None:
+        """Forget a wait that was given up."""
+        name = run_name(project, run_id)
+        with self._lock:
+            left = [wait for wait in self._for_runs.pop(name, ()) if wait[3] is not future]
+            if left:
+                self._for_runs[name] = left
+
+    def deliver_runs(self, runs: Iterable[Run]) -> None:
+        """Wake those who wait for these runs to change."""
+        if not self._for_runs:
+            return  # as in `deliver`
+        settled: list[Settled[Run]] = []
+        with self._lock:
+            for run in runs:
+                name = run_name(run.project, run.run_id)
+                left = []
+                for wait in self._for_runs.pop(name, ()):
+                    project, run_id, after, future = wait
+                    if (project, run_id) == (run.project, run.run_id) and run.sequence > after:
+                        settled.append((future, run, None))
+                    else:
+                        left.append(wait)
+                if left:
+                    self._for_runs[name] = left
+        if settled:
+            settle(settled)
 
     def discard(self, ask_id: AskId, future: Future[Ask]) -> None:
         """Forget a wait that was given up."""
@@ -96,12 +146,26 @@ class Waiters:
         if thread is not None and thread is not threading.current_thread() and thread.is_alive():
             thread.join()
         with self._lock:
-            left = [future for futures in self._waiting.values() for future in futures]
+            left: list[Future[Any]] = [future for futures in self._waiting.values() for future in futures]
+            left += [wait[3] for waits in self._for_runs.values() for wait in waits]
             self._waiting.clear()
+            self._for_runs.clear()
             self._thread = self._listener = None  # the next wait listens again
         if listener is not None and thread is not threading.current_thread():
             listener.close()  # Ctrl-C may have kept its thread from beginning
-        settle([(future, None, StoreError("The client was closed; the ask stays open.")) for future in left])
+        settle(
+            [
+                (future, None, StoreError("The client was closed; what was waited for goes on."))
+                for future in left
+            ]
+        )
+
+    def _begin(self, project: str) -> None:
+        """Listen, from this moment of the project's log on; the caller has the lock."""
+        self._listen()
+        if project not in self._cursors:
+            with self._store.reading() as reader:
+                self._cursors[project] = reader.head_sequence(project)
 
     def _listen(self) -> None:
         # Ctrl-C may have come in the middle of a start, so a thread that is noted need not be there.
@@ -152,13 +216,16 @@ class Waiters:
     def _heed(self, reader: Reader, names: tuple[str, ...]) -> None:
         """Look at the asks that a ring named and somebody waits for: one short read, however much else is written."""
         ours = [AskId(name) for name in names if name in self._waiting]
-        if EVERYTHING in names or len(ours) > _FEW:
+        runs = [wait[:2] for name in dict.fromkeys(names) for wait in self._for_runs.get(name, ())[:1]]
+        if EVERYTHING in names or len(ours) + len(runs) > _FEW:
             self.ring_wakes += 1
             self._look(reader)
-        elif ours:
+        elif ours or runs:
             self.ring_wakes += 1
             found = [reader.ask(ask_id) for ask_id in ours]
             self.deliver([ask for ask in found if ask is not None and not ask.is_open])
+            seen = [reader.run(project, run_id) for project, run_id in runs]
+            self.deliver_runs([run for run in seen if run is not None])
 
     def _look(self, reader: Reader) -> int:
         """Read what ended since the last look; return how many waits that woke."""
@@ -166,10 +233,15 @@ class Waiters:
         with self._lock:
             cursors = dict(self._cursors)
         for project, after in cursors.items():
-            last, asks = reader.ended(project, after)
+            last, asks = reader.ended(
+                project, after
+            )  # reads the head first: what comes later is found next time
+            runs = reader.changed_runs(project, after) if self._for_runs else []
             with self._lock:
                 self._cursors[project] = max(last, self._cursors[project])
                 ours = [ask for ask in asks if ask.ask_id in self._waiting]
-            woken += len(ours)
+                steered = [run for run in runs if run_name(project, run.run_id) in self._for_runs]
+            woken += len(ours) + len(steered)
             self.deliver(ours)
+            self.deliver_runs(steered)
         return woken

@@ -8,8 +8,10 @@ from assent.protocol.answer import labels
 from assent.protocol.ask import Ask, Consequence, State
 from assent.protocol.display import display
 
-__all__ = ["render_ending", "render_instant", "render_lateness", "render_name"]
+__all__ = ["OURSELVES", "render_ending", "render_instant", "render_lateness", "render_name"]
 
+OURSELVES = "operator:assent"
+"""Who acts where a timer, or the end of a run, and no person does."""
 _SHOWN = 200
 
 
@@ -20,6 +22,8 @@ def render_instant(at: datetime) -> str:
 
 def render_name(principal: str) -> str:
     """Return `ana` for `human:ana`; agents and others keep their role."""
+    if principal == OURSELVES:
+        return "Assent"
     role, _, name = principal.partition(":")
     return display(name if role == "human" else principal, lines=False)
 
@@ -40,6 +44,9 @@ def render_ending(ask: Ask) -> str:
         return f"Nobody answered before the deadline; it expired at {when} and {meaning}."
     if outcome.state is State.SUPERSEDED:
         return f"{outcome.successor} took its place at {when}."
+    if outcome.state is State.WITHDRAWN and outcome.by == OURSELVES:
+        # Nobody took it back: its run is over, and the reason says how.
+        return f"{display(outcome.reason, lines=False)} The ask ended with it at {when}."
     verb = "declined" if outcome.state is State.DECLINED else "took it back"
     return f"{render_name(outcome.by)} {verb} at {when}.{reason}"
 

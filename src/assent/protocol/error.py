@@ -13,6 +13,10 @@ AssentError
 ├── CommandReusedError     command_reused
 ├── FlowDivergedError      flow_diverged
 ├── FlowTakenError         flow_taken
+├── InvalidStateError      invalid_state    a run cannot be steered that way now
+├── RunTakenError          run_taken
+├── RunEndedError          run_ended
+├── ControlExpiredError    control_expired  nobody acknowledged a command in time; it will not be executed
 ├── EffectError            effect_failed    what a flow wanted done was not done; the world is as it was
 │   ├── PathRefusedError   path_refused
 │   └── WorldChangedError  world_changed
@@ -45,16 +49,20 @@ __all__ = [
     "BadRequestError",
     "CommandReusedError",
     "ConflictError",
+    "ControlExpiredError",
     "Declined",
     "EffectError",
     "Expired",
     "FlowDivergedError",
     "FlowTakenError",
     "ForbiddenError",
+    "InvalidStateError",
     "KeyReusedError",
     "NoAnswer",
     "NotFoundError",
     "PathRefusedError",
+    "RunEndedError",
+    "RunTakenError",
     "StillOpen",
     "StoreBusyError",
     "StoreDamagedError",
@@ -112,7 +120,7 @@ class UnrecognisedError(AssentError):
 
 
 class NotFoundError(AssentError):
-    """There is no such ask here."""
+    """There is no such thing here."""
 
     code = "not_found"
 
@@ -159,6 +167,30 @@ class FlowTakenError(AssentError):
     """Another process drives this flow."""
 
     code = "flow_taken"
+
+
+class InvalidStateError(AssentError):
+    """The run cannot be steered that way now."""
+
+    code = "invalid_state"
+
+
+class RunTakenError(AssentError):
+    """Another process drives this run."""
+
+    code = "run_taken"
+
+
+class RunEndedError(AssentError):
+    """The run has ended."""
+
+    code = "run_ended"
+
+
+class ControlExpiredError(AssentError):
+    """Nobody acknowledged the command in time; it will not be executed."""
+
+    code = "control_expired"
 
 
 class EffectError(AssentError):

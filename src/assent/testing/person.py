@@ -59,7 +59,7 @@ class ScriptedPerson:
         self._plans: list[tuple[int, int, Line, Ask]] = []
         self._planned = 0
         self._news = threading.Condition()
-        self._feed: Feed | None = None
+        self._feed: Feed[Record] | None = None
         self._thread: threading.Thread | None = None
         self._cursor = 0
         self._came_at = 0
@@ -159,7 +159,7 @@ class ScriptedPerson:
             thread.join(_PATIENCE_SECONDS)
         self._feed = None
 
-    def _run(self, feed: Feed) -> None:
+    def _run(self, feed: Feed[Record]) -> None:
         try:
             while not self._is_over:
                 records = feed.wait(self._until_next())

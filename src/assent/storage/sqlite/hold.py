@@ -16,11 +16,15 @@ from __future__ import annotations
 import fcntl
 import os
 import threading
+import time
 from contextlib import suppress
 
 from assent.protocol.error import FlowTakenError, StoreReadOnlyError
 
-__all__ = ["FileHold"]
+__all__ = ["FileHold", "is_held"]
+
+_GLANCE_SECONDS = 0.05
+"""Whoever asks whether a hold is taken has it for a moment; so long that is not taken for a holder."""
 
 _forking = threading.RLock()
 _held: set[FileHold] = set()
@@ -38,10 +42,17 @@ class FileHold:
         """
         self._path = path
         self._descriptor = -1
-        with _forking:
-            while not self.is_held:
-                self._try()
-            _held.add(self)
+        until = time.monotonic() + _GLANCE_SECONDS
+        while self._descriptor < 0:
+            try:
+                with _forking:
+                    self._try()
+                    if self.is_held:
+                        _held.add(self)
+            except FlowTakenError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(_GLANCE_SECONDS / 10)
 
     @property
     def is_held(self) -> bool:
@@ -87,6 +98,22 @@ class FileHold:
             return os.open(self._path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         except OSError as error:
             raise StoreReadOnlyError(f"{self._path} cannot be written; nothing was changed.") from error
+
+
+def is_held(path: str) -> bool:
+    """Say whether somebody alive has the hold at `path`. A file that its holder's death left behind is not held."""
+    with _forking:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
 
 
 def _after_fork_in_child() -> None:

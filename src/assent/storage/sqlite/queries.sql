@@ -1,10 +1,12 @@
 -- head: A project's number and head, by its name.
 SELECT project_number, sequence, hash, at FROM projects WHERE project = ?;
 
--- take_head: The same with its earliest deadline: where there is none, nobody need ask for what is due.
+-- take_head: The same with its earliest deadline, and whether a control is left to be dealt with: where there is
+-- none, nobody need ask for what is due.
 SELECT p.project_number, p.sequence, p.hash, p.at, (
   SELECT min(a.deadline) FROM asks a INDEXED BY asks_due WHERE a.project_number = p.project_number
-  AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0)
+  AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0), EXISTS (
+  SELECT 1 FROM controls c INDEXED BY controls_open WHERE c.project_number = p.project_number AND c.is_settled = 0)
 FROM projects p WHERE p.project = ?;
 
 -- add_project: A project begins with its first event.
@@ -64,7 +66,8 @@ WHERE a.project_number = ? AND a.state = 'open' AND a.deadline IS NOT NULL AND a
 -- has_due: The projects in which something is due.
 SELECT p.project FROM projects p WHERE EXISTS (
   SELECT 1 FROM asks a INDEXED BY asks_due WHERE a.project_number = p.project_number AND a.state = 'open'
-  AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= ?);
+  AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= ?) OR EXISTS (
+  SELECT 1 FROM controls c INDEXED BY controls_open WHERE c.project_number = p.project_number AND c.is_settled = 0);
 
 -- next_deadline: The earliest deadline of all projects.
 SELECT min((SELECT min(a.deadline) FROM asks a INDEXED BY asks_due WHERE a.project_number = p.project_number
@@ -75,7 +78,7 @@ INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, aske
 deadline, consequence, escalate_to, flags, sequence, ending) VALUES {rows};
 
 -- insert_events: New events of the log, several a statement.
-INSERT INTO events (event_number, at, type, subject, body, hash) VALUES {rows};
+INSERT INTO events (event_number, at, type, subject, body, hash, topic) VALUES {rows};
 
 -- end_asks: The conditional write that decides; its row count is the verdict.
 UPDATE asks SET state = v.column1, flags = v.column2, sequence = v.column3, ending = v.column4
@@ -91,7 +94,7 @@ UPDATE asks SET flags = ?, sequence = ? WHERE ask_id = ? AND state = 'open';
 UPDATE asks SET claim = ? WHERE ask_id = ? AND state = 'open';
 
 -- records: A project's log after a number.
-SELECT e.event_number, e.at, e.type, e.subject, e.body, e.digest, e.hash FROM events e
+SELECT e.event_number, e.at, e.type, e.subject, e.body, e.digest, e.hash, e.topic FROM events e
 WHERE e.event_number > ? AND e.event_number < ? ORDER BY e.event_number LIMIT ?;
 
 -- ended: The asks that ended after a number of the log.
@@ -110,3 +113,47 @@ WHERE p.project = ? ORDER BY s.flow_id, s.step;
 -- put_step: An entry of a journal; an intended one becomes done.
 INSERT INTO steps (project_number, flow_id, step, digest, state, content) VALUES (?, ?, ?, ?, ?, ?)
 ON CONFLICT (project_number, flow_id, step) DO UPDATE SET state = excluded.state, content = excluded.content;
+
+-- messages: A topic's events after a number.
+SELECT e.event_number, e.at, e.topic, e.body FROM events e INDEXED BY events_topic
+WHERE e.topic = ? AND e.event_number > ? AND e.event_number < ? ORDER BY e.event_number LIMIT ?;
+
+-- open_asks_of_run: The asks that wait for a run.
+SELECT {ask} FROM asks a INDEXED BY asks_run JOIN projects p USING (project_number)
+WHERE a.project_number = ? AND a.state = 'open' AND a.run_id = ? ORDER BY a.ask_number;
+
+-- run: One run by its id.
+SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = ? AND r.run_id = ?;
+
+-- active_runs: The newest runs of a project that have not ended.
+SELECT r.record FROM runs r INDEXED BY runs_active
+WHERE r.is_active = 1 AND r.project_number = (SELECT project_number FROM projects WHERE project = ?)
+ORDER BY r.run_number DESC LIMIT ?;
+
+-- runs: The newest runs of a project.
+SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = ?
+ORDER BY r.run_number DESC LIMIT ?;
+
+-- changed_runs: The runs that changed after a number of the log.
+SELECT r.record FROM runs r INDEXED BY runs_changed
+WHERE r.project_number = (SELECT project_number FROM projects WHERE project = ?) AND r.sequence > ?;
+
+-- put_run: A run as it is now.
+INSERT INTO runs (project_number, run_id, is_active, sequence, record) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (project_number, run_id) DO UPDATE SET is_active = excluded.is_active, sequence = excluded.sequence,
+record = excluded.record;
+
+-- control: What is known of a request id.
+SELECT c.record FROM controls c WHERE c.project_number = ? AND c.request_id = ?;
+
+-- open_controls: The controls that wait to be taken up or executed, oldest first.
+SELECT c.record FROM controls c INDEXED BY controls_open WHERE c.project_number = ? AND c.is_settled = 0
+ORDER BY c.sequence;
+
+-- all_controls: All controls of a project.
+SELECT c.record FROM controls c JOIN projects p USING (project_number) WHERE p.project = ? ORDER BY c.request_id;
+
+-- put_control: A control as it is now.
+INSERT INTO controls (project_number, request_id, is_settled, sequence, record) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (project_number, request_id) DO UPDATE SET is_settled = excluded.is_settled,
+sequence = excluded.sequence, record = excluded.record;

@@ -11,10 +11,13 @@ from typing import Any
 import apsw
 
 from assent.protocol.ask import Ask, State
+from assent.protocol.control import Control
+from assent.protocol.run import Run
+from assent.protocol.topic import Message
 from assent.storage.port import Head, Record, Step
 from assent.storage.sqlite.connection import connect, plain_errors, rows
 from assent.storage.sqlite.fork import gate
-from assent.storage.sqlite.row import ask_of
+from assent.storage.sqlite.row import ask_of, control_of, message_of, run_of
 from assent.storage.sqlite.schema import is_current
 from assent.storage.sqlite.transaction import LOG_SHIFT
 
@@ -110,8 +113,9 @@ class SqliteReader:
                 body,
                 digest or sha256(body or b"").digest(),
                 hash_,
+                topic,
             )
-            for number, at, type_, subject, body, digest, hash_ in found
+            for number, at, type_, subject, body, digest, hash_, topic in found
         ]
 
     def ended(self, project: str, after: int) -> tuple[int, list[Ask]]:
@@ -140,6 +144,35 @@ class SqliteReader:
             return [Step(*row) for row in self._rows("all_steps", (project,))]
         return [Step(*row) for row in self._rows("steps", (project, flow_id, 0))]
 
+    def messages(self, project: str, topic: str, after: int, limit: int) -> list[Message]:
+        """Return a topic's messages after a number, oldest first."""
+        if self.head_sequence(project) <= after:
+            return []
+        base = self._numbers[project] * LOG_SHIFT
+        found = self._rows("messages", (topic, base + after, base + LOG_SHIFT, limit))
+        return [message_of(number - base, at, name, body) for number, at, name, body in found]
+
+    def run(self, project: str, run_id: str) -> Run | None:
+        """Return one run by its id."""
+        return next(iter(self._runs("run", (project, run_id))), None)
+
+    def runs(self, project: str | None, limit: int, *, active: bool) -> list[Run]:
+        """Return the newest runs, of one project or of all; with `active` only those that have not ended."""
+        query = "active_runs" if active else "runs"
+        projects = [project] if project is not None else [head.project for head in self.heads()]
+        found = [run for name in projects for run in self._runs(query, (name, limit))]
+        if len(projects) > 1:
+            found.sort(key=lambda run: run.started_at, reverse=True)
+        return found[:limit]
+
+    def changed_runs(self, project: str, after: int) -> list[Run]:
+        """Return the runs that changed after a number of the log."""
+        return self._runs("changed_runs", (project, after))
+
+    def controls(self, project: str) -> list[Control]:
+        """Return all controls of a project."""
+        return [control_of(record) for (record,) in self._rows("all_controls", (project,))]
+
     def version(self) -> int:
         """Return a number that changes when another connection has committed."""
         with gate, plain_errors(self._path):
@@ -160,6 +193,9 @@ class SqliteReader:
     def _asks(self, query: str, values: tuple[Any, ...], project: str | None = None) -> list[Ask]:
         asks = [ask_of(row) for row in self._rows(query, values)]
         return asks if project is None else [ask for ask in asks if ask.project == project]
+
+    def _runs(self, query: str, values: tuple[Any, ...]) -> list[Run]:
+        return [run_of(record) for (record,) in self._rows(query, values)]
 
     def _one(self, query: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
         return self._rows(query, values)[0]

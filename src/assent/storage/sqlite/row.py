@@ -1,4 +1,4 @@
-"""An ask as a row of `asks`, and back."""
+"""Asks, runs and controls as rows, and back."""
 
 from __future__ import annotations
 
@@ -9,17 +9,24 @@ import msgspec
 
 from assent.protocol.answer import Answer
 from assent.protocol.ask import Ask, AskId, Claim, Consequence, Kind, Outcome, State
+from assent.protocol.control import Control
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.prompt import Prompt, encode_prompt
+from assent.protocol.run import Run
+from assent.protocol.topic import Message
 
 __all__ = [
     "ASK_COLUMNS",
     "ask_of",
+    "control_of",
     "decode_instant",
     "encode_ending",
     "encode_instant",
+    "encode_record",
     "flags_of",
     "insert_values",
+    "message_of",
+    "run_of",
 ]
 
 ASK_COLUMNS = (
@@ -38,6 +45,8 @@ _prompt = msgspec.json.Decoder(Prompt).decode
 _answer = msgspec.json.Decoder(Answer).decode
 _outcome = msgspec.json.Decoder(Outcome).decode
 _claim = msgspec.json.Decoder(Claim).decode
+_run = msgspec.json.Decoder(Run).decode
+_control = msgspec.json.Decoder(Control).decode
 
 
 def encode_instant(at: datetime) -> int:
@@ -120,3 +129,54 @@ def _ask_of(row: tuple[Any, ...]) -> Ask:
         is_undelivered=bool(flags & UNDELIVERED),
         claim=None if row[16] is None else _claim(row[16]),
     )
+
+
+class _Posted(msgspec.Struct):
+    """The one part of an event's body that a topic shows."""
+
+    message: msgspec.Raw
+
+
+_posted = msgspec.json.Decoder(_Posted).decode
+
+
+def encode_record(record: Run | Control) -> bytes:
+    """Return a run or a control as its row keeps it."""
+    return _encode(record)
+
+
+def run_of(record: bytes) -> Run:
+    """Return the run of a row.
+
+    Raises:
+        StoreDamagedError: somebody wrote what Assent does not write.
+    """
+    try:
+        return _run(record)
+    except msgspec.DecodeError as error:
+        raise StoreDamagedError("The row of a run cannot be read.") from error
+
+
+def control_of(record: bytes) -> Control:
+    """Return the control of a row.
+
+    Raises:
+        StoreDamagedError: somebody wrote what Assent does not write.
+    """
+    try:
+        return _control(record)
+    except msgspec.DecodeError as error:
+        raise StoreDamagedError("The row of a control cannot be read.") from error
+
+
+def message_of(sequence: int, at: int, topic: str, body: bytes | None) -> Message:
+    """Return an event as its topic shows it; null where the body was erased.
+
+    Raises:
+        StoreDamagedError: the event carries no message.
+    """
+    try:
+        told = msgspec.Raw(b"null") if body is None else _posted(body).message
+    except msgspec.DecodeError as error:
+        raise StoreDamagedError(f"Event {sequence} of the log cannot be read.") from error
+    return Message(sequence, topic, decode_instant(at), told)

@@ -13,7 +13,7 @@ from assent.storage.sqlite.connection import APPLICATION_ID, rows
 
 __all__ = ["APPLICATION_ID", "MIN_READER", "is_current", "migrate"]
 
-MIN_READER = 1
+MIN_READER = 2
 """The lowest schema number whose program can read what this program writes."""
 
 _LEDGER = """

@@ -21,7 +21,7 @@ from assent.storage.queries import load_queries
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.connection import connect, plain_errors
 from assent.storage.sqlite.fork import gate
-from assent.storage.sqlite.hold import FileHold
+from assent.storage.sqlite.hold import FileHold, is_held
 from assent.storage.sqlite.lock import FileLock
 from assent.storage.sqlite.place import prepare
 from assent.storage.sqlite.reader import SqliteReader
@@ -118,7 +118,14 @@ class SqliteStore:
 
     def hold(self, name: str) -> FileHold:
         """Take the right that goes by `name`; see `FileHold`."""
-        return FileHold(f"{self.path}-hold-{sha256(name.encode()).hexdigest()[:32]}")
+        return FileHold(self._hold_path(name))
+
+    def is_held(self, name: str) -> bool:
+        """Say whether somebody alive has the right that goes by `name`."""
+        return is_held(self._hold_path(name))
+
+    def _hold_path(self, name: str) -> str:
+        return f"{self.path}-hold-{sha256(name.encode()).hexdigest()[:32]}"
 
     def check(self) -> list[str]:
         """Return what SQLite's own integrity check finds wrong; empty when all is well."""

@@ -18,16 +18,21 @@ import msgspec
 from msgspec.structs import replace
 
 from assent.protocol.ask import Ask, AskId, Claim, State
+from assent.protocol.control import Control
 from assent.protocol.error import CommandReusedError, StoreError
+from assent.protocol.run import Run, RunId
 from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Step
 from assent.storage.sqlite.connection import rows
 from assent.storage.sqlite.row import (
     ask_of,
+    control_of,
     encode_ending,
     encode_instant,
+    encode_record,
     flags_of,
     insert_values,
+    run_of,
 )
 
 __all__ = ["LOG_SHIFT", "SqliteTransaction"]
@@ -54,6 +59,11 @@ class SqliteTransaction:
         self._marked: dict[str, Ask] = {}
         self._claims: dict[str, Claim | None] = {}
         self._events: list[tuple[Any, ...]] = []
+        self._has_controls: dict[str, bool] = {}
+        self._runs: dict[tuple[str, str], Run | None] = {}
+        self._controls: dict[tuple[str, str], Control | None] = {}
+        self._changed_runs: dict[tuple[str, str], int] = {}
+        self._changed_controls: dict[tuple[str, str], int] = {}
 
     # Reading
 
@@ -65,8 +75,8 @@ class SqliteTransaction:
             if row is None:
                 first = genesis(project)
                 self._connection.execute(self._queries["add_project"], (project, first, now))
-                row = (self._connection.last_insert_rowid(), 0, first, now, None)
-            number, sequence, hash_, at, self._deadlines[project] = row
+                row = (self._connection.last_insert_rowid(), 0, first, now, None, False)
+            number, sequence, hash_, at, self._deadlines[project], self._has_controls[project] = row
             head = self._heads[project] = Head(project, number, sequence, hash_, max(now, at))
         return head
 
@@ -112,6 +122,38 @@ class SqliteTransaction:
         values = (project, flow_id, start)
         return [Step(*row) for row in rows(self._connection, self._queries["steps"], values)]
 
+    def open_asks_of(self, head: Head, run_id: RunId) -> list[Ask]:
+        """Return the asks that wait for a run, oldest first."""
+        self._remember(self._query("open_asks_of_run", (head.number, run_id)))
+        return [
+            ask
+            for ask in self._asks.values()
+            if ask is not None and ask.is_open and ask.run_id == run_id and ask.project == head.project
+        ]
+
+    def run(self, project: str, run_id: RunId) -> Run | None:
+        """Return the run as it is in this transaction."""
+        key = (project, run_id)
+        if key not in self._runs:
+            found = rows(self._connection, self._queries["run"], key)
+            self._runs[key] = run_of(found[0][0]) if found else None
+        return self._runs[key]
+
+    def control(self, head: Head, request_id: str) -> Control | None:
+        """Return what is known of a request id in this transaction."""
+        key = (head.project, request_id)
+        if key not in self._controls:
+            found = rows(self._connection, self._queries["control"], (head.number, request_id))
+            self._controls[key] = control_of(found[0][0]) if found else None
+        return self._controls[key]
+
+    def open_controls(self, head: Head) -> list[Control]:
+        """Return the controls that an earlier transaction left to be taken up or executed, oldest first."""
+        if not self._has_controls[head.project]:
+            return []
+        found = rows(self._connection, self._queries["open_controls"], (head.number,))
+        return [control_of(record) for (record,) in found]
+
     def _query(self, name: str, values: tuple[Any, ...]) -> list[Ask]:
         return [ask_of(row) for row in rows(self._connection, self._queries[name], values)]
 
@@ -145,17 +187,28 @@ class SqliteTransaction:
         self._asks[ask.ask_id] = replace(ask, claim=claim)
         self._claims[ask.ask_id] = claim
 
-    def append(self, head: Head, type_: str, subject: str, body: bytes) -> None:
+    def append(self, head: Head, type_: str, subject: str, body: bytes, topic: str | None = None) -> None:
         """Add one event to the project's log and move its head."""
         head.sequence += 1
         head.hash = link(head.hash, head.sequence, head.at, type_, subject, sha256(body).digest())
         number = head.number * LOG_SHIFT + head.sequence
-        self._events.append((number, head.at, type_, subject, body, head.hash))
+        self._events.append((number, head.at, type_, subject, body, head.hash, topic))
 
     def put_step(self, head: Head, step: Step) -> None:
         """Keep an entry of a flow's journal."""
         values = (head.number, step.flow_id, step.step, step.digest, step.state, step.content)
         self._connection.execute(self._queries["put_step"], values)
+
+    def put_run(self, head: Head, run: Run) -> None:
+        """Keep `run` as it is now."""
+        self._runs[head.project, run.run_id] = run
+        self._changed_runs[head.project, run.run_id] = head.number
+
+    def put_control(self, head: Head, control: Control) -> None:
+        """Keep `control` as it is now."""
+        key = (head.project, control.request.request_id)
+        self._controls[key] = control
+        self._changed_controls[key] = head.number
 
     def flush(self) -> None:
         """Write what was gathered; called once, before COMMIT."""
@@ -176,12 +229,29 @@ class SqliteTransaction:
             raise CommandReusedError("This id or key already belongs to another ask.") from error
         for ask_id, claim in self._claims.items():
             execute(self._queries["claim_ask"], (None if claim is None else _encode(claim), ask_id))
+        self._write_records()
         self._write("insert_events", self._events)
         for head in self._heads.values():
             if head.sequence == 0:
                 execute(self._queries["drop_project"], (head.number,))
             elif self._events:
                 execute(self._queries["save_head"], (head.sequence, head.hash, head.at, head.number))
+
+    def _write_records(self) -> None:
+        execute = self._connection.execute
+        for key, number in self._changed_runs.items():
+            run = self._runs[key]
+            assert run is not None  # noqa: S101 - put_run() has set it
+            active = int(run.is_active)
+            execute(self._queries["put_run"], (number, run.run_id, active, run.sequence, encode_record(run)))
+        for key, number in self._changed_controls.items():
+            control = self._controls[key]
+            assert control is not None  # noqa: S101 - put_control() has set it
+            settled = int(control.is_settled)
+            execute(
+                self._queries["put_control"],
+                (number, key[1], settled, control.sequence, encode_record(control)),
+            )
 
     def _end_asks(self) -> None:
         ended = [

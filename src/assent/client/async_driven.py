@@ -1,0 +1,65 @@
+"""A run that this program drives, with an `async for`."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, Self
+
+from assent.client.awaiting import await_call
+from assent.client.turns import Turn, Turns
+from assent.client.wheel import plan_run
+from assent.protocol.run import DoneReason, Mode, Run, RunId
+
+__all__ = ["AsyncDrivenRun"]
+
+
+class AsyncDrivenRun:
+    """`async with client.run(...) as run: async for turn in run: ...`; everything else as `DrivenRun`."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+
+    @property
+    def state(self) -> Run:
+        """The run as it was when it was last looked at."""
+        return self._turns.wheel.run
+
+    @property
+    def run_id(self) -> RunId:
+        """The run's id; give it to the asks of the run, so that they end with it."""
+        return self.state.run_id
+
+    async def look(self) -> Run:
+        """Return the run as it is now."""
+        return await await_call(self._turns.wheel.look())
+
+    async def check(self) -> None:
+        """Raise RunEndedError if the run was cancelled, in the middle of a long iteration."""
+        await await_call(self._turns.check())
+
+    async def finish(self, reason: DoneReason | str = DoneReason.COMPLETE) -> None:
+        """Say that the loop is over; the `async for` gives no further turn."""
+        await await_call(self._turns.finish(reason))
+
+    def nested(self, mode: Mode | str = Mode.ISSUE, **parts: Any) -> AsyncDrivenRun:
+        """Return a loop inside the current iteration; its parts are those of `AsyncClient.run`."""
+        frame = plan_run(mode, **parts).frame
+        return AsyncDrivenRun(Turns(self._turns.wheel, len(self.state.levels), frame))
+
+    async def __aenter__(self) -> Self:
+        await await_call(self._turns.enter())
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await await_call(self._turns.leave(error))
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> Turn:
+        turn = await await_call(self._turns.advance())
+        if turn is None:
+            raise StopAsyncIteration
+        return turn

@@ -1,0 +1,258 @@
+"""The controller's side: look at runs, send them commands, and read and write topics.
+
+A command is sent under an id of its own and may be sent again under it as often as one likes: it is executed once. A
+controller takes `duplicate` for "still pending" while its own request is in flight (I-X3), and tells a command that
+failed (a RESULT says so) from one that expired (nobody acknowledged it).
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from assent.client.calls import Calls
+from assent.client.door import Call, until
+from assent.hub.command import ExecuteControl, Posted, PostMessage
+from assent.hub.ids import new_command_id, new_request_id
+from assent.protocol.control import (
+    EXPIRY_SECONDS,
+    Code,
+    Control,
+    ControlCommand,
+    ControlMessage,
+    ControlState,
+    render_request,
+)
+from assent.protocol.error import (
+    AssentError,
+    BadRequestError,
+    ConflictError,
+    ControlExpiredError,
+    InvalidStateError,
+    NotFoundError,
+    StillOpen,
+    StoreBusyError,
+)
+from assent.protocol.json_text import Json, check_json
+from assent.protocol.run import MAX_MODEL, Run, check_run_id
+from assent.protocol.topic import CONTROL_TOPIC, Message, check_topic
+
+__all__ = [
+    "STRONGEST_MODEL",
+    "cancel",
+    "control",
+    "escalate",
+    "find_run",
+    "is_driven",
+    "list_runs",
+    "pause",
+    "post",
+    "post_text",
+    "read_topic",
+    "resume",
+    "wait_for_run",
+]
+
+STRONGEST_MODEL = "opus"
+"""What `escalate` means where no model is named (I12)."""
+_RUNS = 1_000
+
+_FAILURES: dict[str, type[AssentError]] = {
+    Code.NOT_FOUND: NotFoundError,
+    Code.INVALID_STATE: InvalidStateError,
+    Code.DUPLICATE: ConflictError,
+    Code.BAD_REQUEST: BadRequestError,
+}
+
+
+def control(  # noqa: PLR0913 - the public call
+    calls: Calls,
+    run_id: str,
+    command: ControlCommand | str,
+    *,
+    model: str | None = None,
+    reason: str = "",
+    issue_id: str | None = None,
+    request_id: str | None = None,
+    wait: float = EXPIRY_SECONDS,
+) -> Call[ControlMessage]:
+    """Send a command to a run and return its RESULT, also where that is a failure.
+
+    With the `request_id` of an earlier call it is the same command: it is executed once, and its RESULT comes again.
+
+    Raises:
+        ControlExpiredError: nobody acknowledged it within `wait` seconds; it will not be executed.
+        StillOpen: it was acknowledged, and its RESULT has not come within `wait` seconds.
+    """
+    command = _command(command)
+    check_run_id(run_id)
+    payload = _escalation(model, reason) if command is ControlCommand.ESCALATE else {}
+    request_id = request_id or new_request_id()
+    until_when = time.monotonic() + wait
+    posted: Posted | None = None
+    while posted is None:
+        at = calls.door.now()
+        text = render_request(request_id, command, run_id, at, issue_id=issue_id, payload=payload)
+        try:
+            posted = yield from _send(calls, PostMessage(CONTROL_TOPIC, text))
+        except StoreBusyError:
+            if time.monotonic() >= until_when:
+                raise ControlExpiredError from None
+    return (yield from _result(calls, posted, until_when))
+
+
+def _result(calls: Calls, posted: Posted, until_when: float) -> Call[ControlMessage]:
+    """Return the RESULT for a message that was posted; finish the control if nobody has yet."""
+    reply, begun = posted.reply, posted.control
+    is_pending = begun is not None and begun.state is ControlState.ACCEPTED
+    while is_pending and begun is not None:
+        with suppress(StoreBusyError):  # it is acknowledged: whoever comes next to the store executes it
+            begun = yield from _execute(calls, begun.request.request_id)
+        if begun.result is not None:
+            return begun.result
+        if time.monotonic() >= until_when:
+            raise StillOpen("The command was acknowledged, but its RESULT is not there yet.")
+    if reply is None:
+        raise BadRequestError(posted.problem or "Nobody can be answered for this message.")
+    return reply
+
+
+def _send(calls: Calls, request: PostMessage) -> Call[Posted]:
+    told = yield from until(calls.door.send(request, calls.project, calls.principal, new_command_id()))
+    assert isinstance(told, Posted)  # noqa: S101 - the desk's reply to a message
+    return told
+
+
+def _execute(calls: Calls, request_id: str) -> Call[Control]:
+    request = ExecuteControl(request_id)
+    told = yield from until(calls.door.send(request, calls.project, calls.principal, new_command_id()))
+    assert isinstance(told, Control)  # noqa: S101 - the desk's reply to it
+    return told
+
+
+def _command(given: ControlCommand | str) -> ControlCommand:
+    try:
+        return ControlCommand(given)
+    except ValueError:
+        raise BadRequestError("A run can be told to pause, resume, cancel or escalate.") from None
+
+
+def _escalation(model: str | None, reason: str) -> dict[str, Any]:
+    model = STRONGEST_MODEL if model is None else model
+    if not 1 <= len(model) <= MAX_MODEL or not model.isprintable():
+        raise BadRequestError(f"A model's name has 1 to {MAX_MODEL} visible characters.")
+    return {"model": model, "reason": reason} if reason else {"model": model}
+
+
+def _succeed(result: ControlMessage) -> ControlMessage:
+    if result.is_success:
+        return result
+    message = str(result.payload.get("message", ""))
+    raise _FAILURES.get(result.code or "", AssentError)(message)
+
+
+def pause(calls: Calls, run_id: str) -> Call[ControlMessage]:
+    """Let no further iteration of the run start; the one under way finishes. Return the RESULT.
+
+    Raises:
+        NotFoundError: there is no such run, or it has ended.
+        InvalidStateError: it is paused already.
+    """
+    return _succeed((yield from control(calls, run_id, ControlCommand.PAUSE)))
+
+
+def resume(calls: Calls, run_id: str) -> Call[ControlMessage]:
+    """Let a paused run go on. Return the RESULT.
+
+    Raises:
+        NotFoundError: there is no such run, or it has ended.
+        InvalidStateError: it is not paused.
+    """
+    return _succeed((yield from control(calls, run_id, ControlCommand.RESUME)))
+
+
+def cancel(calls: Calls, run_id: str) -> Call[ControlMessage]:
+    """End the run, whole: its asks are withdrawn and its driver ends what it runs. Return the RESULT.
+
+    Raises:
+        NotFoundError: there is no such run, or it has ended.
+    """
+    return _succeed((yield from control(calls, run_id, ControlCommand.CANCEL)))
+
+
+def escalate(
+    calls: Calls, run_id: str, model: str = STRONGEST_MODEL, *, reason: str = ""
+) -> Call[ControlMessage]:
+    """Give the run's next iteration a more capable model. Return the RESULT.
+
+    Raises:
+        NotFoundError: there is no such run, or it has ended.
+        InvalidStateError: it is on that model already.
+        BadRequestError: the run declared its models, and this is none of them.
+    """
+    found = yield from control(calls, run_id, ControlCommand.ESCALATE, model=model, reason=reason)
+    return _succeed(found)
+
+
+def find_run(calls: Calls, run_id: str) -> Call[Run]:
+    """Return one run by its id.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    run = yield from until(calls.door.find_run(calls.project, check_run_id(run_id)))
+    if run is None:
+        raise NotFoundError(f"There is no run {run_id} in project {calls.project}.")
+    return run
+
+
+def list_runs(
+    calls: Calls, *, all_states: bool = False, all_projects: bool = False, limit: int = _RUNS
+) -> Call[list[Run]]:
+    """Return the runs that have not ended, newest first; with `all_states` the ended ones, too."""
+    project = None if all_projects else calls.project
+    return (yield from until(calls.door.runs(project, limit, active=not all_states)))
+
+
+def is_driven(calls: Calls, run: Run) -> Call[bool]:
+    """Say whether somebody alive on this machine drives the run."""
+    return (yield from until(calls.door.is_driven(run.project, run.run_id)))
+
+
+def wait_for_run(calls: Calls, run_id: str, after: int, seconds: float | None = None) -> Call[Run]:
+    """Return the run as soon as an event after number `after` has changed it, in whichever process.
+
+    Raises:
+        StillOpen: `seconds` went by.
+    """
+    wait = calls.door.until_run_changed(check_run_id(run_id), calls.project, after, seconds)
+    return (yield from until(wait))
+
+
+def post(calls: Calls, topic: str, body: Json) -> Call[Message]:
+    """Put a message into a topic; return it with its number. On `loop:control` it is taken up at once."""
+    check_json(body)
+    return (yield from post_text(calls, topic, msgspec.json.encode(body)))
+
+
+def post_text(calls: Calls, topic: str, text: bytes) -> Call[Message]:
+    """Put a message into a topic as it stands.
+
+    Raises:
+        BadRequestError: it is no JSON, or nobody could be answered for it.
+    """
+    posted = yield from _send(calls, PostMessage(topic, text))
+    if posted.control is not None and posted.control.state is ControlState.ACCEPTED:
+        yield from _result(calls, posted, time.monotonic() + EXPIRY_SECONDS)
+    if posted.message is None:
+        raise BadRequestError(posted.problem)
+    return posted.message
+
+
+def read_topic(calls: Calls, topic: str, after: int = 0, limit: int = 1_000) -> Call[list[Message]]:
+    """Return a topic's messages after a number, oldest first."""
+    check_topic(topic)
+    return (yield from until(calls.door.messages(calls.project, topic, after, limit)))

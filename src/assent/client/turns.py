@@ -1,0 +1,111 @@
+"""The turns of a run, as calls: what stands between a `for` and the wheel. `driven` blocks on them, `async_driven` awaits.
+
+A turn is over when the next is asked for. Leaving the `with` block ends the run: done if nothing was raised, aborted
+on an error. Ctrl-C, a cancelled task and whatever else is no `Exception` leave the run as it is, to be gone on with.
+"""
+
+from __future__ import annotations
+
+import msgspec
+
+from assent.client.door import Call
+from assent.client.wheel import Wheel
+from assent.protocol.error import BadRequestError, RunEndedError, RunTakenError
+from assent.protocol.run import DoneReason, Frame, Level, Run
+
+__all__ = ["Turn", "Turns", "done_reason"]
+
+
+class Turn(msgspec.Struct, frozen=True):
+    """One iteration of a loop, as it is given to whoever does the work."""
+
+    number: int
+    max: int
+    model: str | None
+    """The model for this iteration: an escalation shows in the next one."""
+    attempt: int = 1
+    """2 and more: a driver died in the middle of this iteration, and it is begun again."""
+
+
+class Turns:
+    """The iterations of one loop of a run: its own, or one inside that."""
+
+    def __init__(self, wheel: Wheel, depth: int, frame: Frame | None = None) -> None:
+        self.wheel = wheel
+        self._depth = depth
+        self._frame = frame
+        self._is_open = False
+
+    @property
+    def is_nested(self) -> bool:
+        """It is a loop inside a loop."""
+        return self._frame is not None
+
+    def enter(self) -> Call[None]:
+        """Start."""
+        if self._frame is None:
+            yield from self.wheel.start()
+        else:
+            yield from self.wheel.push(self._frame, self._depth)
+
+    def advance(self) -> Call[Turn | None]:
+        """End the open turn and begin the next; None when there is none any more."""
+        if self._is_open:
+            self._is_open = False
+            yield from self.wheel.end(self._depth)
+        if not self._is_there():
+            return None
+        level = yield from self.wheel.begin(self._depth)
+        if level is None:
+            return None
+        self._is_open = True
+        return _turn(level)
+
+    def finish(self, reason: DoneReason | str) -> Call[Run]:
+        """Say that the loop is over."""
+        why = done_reason(reason)
+        if self._is_open:
+            self._is_open = False
+            return (yield from self.wheel.end(self._depth, signal=why))
+        if not self._is_there():
+            return self.wheel.run
+        if self.is_nested:
+            return (yield from self.wheel.pop(self._depth, why))
+        return (yield from self.wheel.finish(why))
+
+    def check(self) -> Call[None]:
+        """Raise RunEndedError if the run was ended from outside."""
+        run = yield from self.wheel.look()
+        if not run.is_active:
+            raise RunEndedError(f"The run {run.run_id} has ended ({run.reason or run.status}).")
+
+    def leave(self, error: BaseException | None) -> Call[None]:
+        """End the loop as the block ended."""
+        try:
+            if error is None:
+                yield from self.finish(DoneReason.COMPLETE)
+            elif not self.is_nested and _is_fault(error):
+                yield from self.wheel.fail(f"{type(error).__name__}: {error}")
+        finally:
+            if not self.is_nested:
+                self.wheel.leave()
+
+    def _is_there(self) -> bool:
+        return self.wheel.run.is_active and self._depth < len(self.wheel.run.levels)
+
+
+def _is_fault(error: BaseException) -> bool:
+    return isinstance(error, Exception) and not isinstance(error, RunEndedError | RunTakenError)
+
+
+def _turn(level: Level) -> Turn:
+    frame = level.frame
+    return Turn(frame.iter, frame.max, frame.model, level.attempt)
+
+
+def done_reason(given: DoneReason | str) -> DoneReason:
+    """Return `given` as one of the reasons that the protocol has."""
+    try:
+        return DoneReason(given)
+    except ValueError:
+        raise BadRequestError(f'"{given}" is not a reason: use one of {", ".join(DoneReason)}.') from None

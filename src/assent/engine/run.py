@@ -1,0 +1,333 @@
+"""A run goes from iteration to iteration until it is done or somebody ends it.
+
+Rule 1: whatever decides a run's next status is in this file.
+Rule 2: the driver is bound by the record, and never asked: an iteration begins only while the status is `running`,
+        and only for the driver that has the present fence.
+Rule 3: an ended run is final. Its driver's late commands change nothing and are told how it ended; nothing of a run
+        follows its DONE or ABORT on `loop:current`.
+Rule 4: an iteration that a dead driver left open begins again under its number, as a further attempt that says so.
+
+The state matrix of I-X9 is TRANSITIONS with the refusals below; a test walks all pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar, assert_never
+
+from msgspec.structs import replace
+
+from assent.engine.run_command import (
+    BeginTurn,
+    CancelRun,
+    EndTurn,
+    EscalateRun,
+    FailRun,
+    FinishRun,
+    PauseRun,
+    PopFrame,
+    PushFrame,
+    ResumeRun,
+    RunCommand,
+    StartRun,
+)
+from assent.engine.run_event import (
+    FramePopped,
+    FramePushed,
+    RunAborted,
+    RunDone,
+    RunEscalated,
+    RunEvent,
+    RunPaused,
+    RunResumed,
+    RunStarted,
+    RunTaken,
+    TurnBegun,
+    TurnEnded,
+)
+from assent.engine.stamp import Stamp
+from assent.protocol.error import BadRequestError, InvalidStateError, NotFoundError, RunTakenError
+from assent.protocol.run import AbortReason, DoneReason, Level, Mode, Run, RunId, Status, state_message
+
+__all__ = ["TRANSITIONS", "decide", "evolve"]
+
+TRANSITIONS: dict[Status | None, dict[type[RunEvent], Status]] = {
+    None: {RunStarted: Status.RUNNING},
+    Status.RUNNING: {
+        RunTaken: Status.RUNNING,
+        TurnBegun: Status.RUNNING,
+        TurnEnded: Status.RUNNING,
+        FramePushed: Status.RUNNING,
+        FramePopped: Status.RUNNING,
+        RunPaused: Status.PAUSED,
+        RunEscalated: Status.RUNNING,
+        RunDone: Status.DONE,
+        RunAborted: Status.ABORTED,
+    },
+    Status.PAUSED: {
+        RunTaken: Status.PAUSED,
+        TurnEnded: Status.PAUSED,
+        FramePushed: Status.PAUSED,
+        FramePopped: Status.PAUSED,
+        RunResumed: Status.RUNNING,
+        RunEscalated: Status.PAUSED,
+        RunDone: Status.DONE,
+        RunAborted: Status.ABORTED,
+    },
+    Status.DONE: {},
+    Status.ABORTED: {},
+}
+
+EXHAUSTED: dict[Mode, DoneReason] = {
+    Mode.LOOP: DoneReason.MAX_ITERATIONS,
+    Mode.ISSUE: DoneReason.MAX_ITERATIONS,
+    Mode.GRIND: DoneReason.MAX_ISSUES,
+}
+"""How a loop ends that has come to its limit."""
+
+E = TypeVar("E", bound=RunEvent)
+
+
+def decide(run: Run | None, command: RunCommand) -> tuple[RunEvent, ...]:
+    """Return what `command` does to `run`; nothing when it was done before, is not possible now, or comes too late.
+
+    Raises:
+        NotFoundError: there is no such run, or it is steered after its end.
+        InvalidStateError: it cannot be steered that way now.
+        RunTakenError: another driver has taken the run over.
+        BadRequestError: the command contradicts itself.
+    """
+    if run is not None and command.stamp.command_id and run.command_id == command.stamp.command_id:
+        return ()  # a retry: its reply is the run as it is
+    bare = _DECISIONS[type(command)](run, command)
+    events: list[RunEvent] = []
+    for event in bare:
+        run = evolve(run, event)
+        events.append(event if isinstance(event, TurnEnded) else replace(event, message=state_message(run)))
+    return tuple(events)
+
+
+def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int = 0) -> Run:
+    """Return the run as it is after `event`, the project's event number `sequence`."""
+    status = TRANSITIONS[run.status if run else None][type(event)]
+    if isinstance(event, RunStarted):
+        return Run(
+            event.run_id,
+            project,
+            status,
+            (Level(event.frame),),
+            event.at,
+            event.by,
+            event.at,
+            event.title,
+            event.models,
+            event.driver,
+            command_id=event.command_id,
+            sequence=sequence,
+        )
+    assert run is not None  # noqa: S101 - TRANSITIONS has just said so
+    updated_at = run.updated_at if isinstance(event, TurnEnded) else event.at
+    run = replace(
+        run,
+        status=status,
+        updated_at=updated_at,
+        command_id=event.command_id or run.command_id,
+        sequence=sequence,
+    )
+    match event:
+        case RunTaken():
+            lowest = run.levels[0]
+            left = replace(lowest, is_open=False, is_interrupted=lowest.is_open or lowest.is_interrupted)
+            return replace(run, driver=event.driver, fence=event.fence, levels=(left,))
+        case TurnBegun():
+            frame = replace(run.levels[event.depth].frame, iter=event.number)
+            return replace(run, levels=(*run.levels[: event.depth], Level(frame, True, event.attempt)))
+        case TurnEnded():
+            ended = replace(run.levels[event.depth], is_open=False)
+            return replace(run, levels=(*run.levels[: event.depth], ended))
+        case FramePushed():
+            return replace(run, levels=(*run.levels[: event.depth], Level(event.frame)))
+        case FramePopped():
+            return replace(run, levels=run.levels[: event.depth])
+        case RunPaused():
+            return replace(run, paused_at=event.at, paused_by=event.by)
+        case RunResumed():
+            return replace(run, paused_at=None, paused_by="")
+        case RunEscalated():
+            frame = replace(run.top.frame, model=event.model, escalation_reason=event.reason or None)
+            return replace(run, levels=(*run.levels[:-1], replace(run.top, frame=frame)))
+        case RunDone():
+            return replace(run, ended_at=event.at, ended_by=event.by, reason=event.reason)
+        case RunAborted():
+            return replace(run, ended_at=event.at, ended_by=event.by, reason=event.reason, note=event.note)
+        case _:
+            assert_never(event)
+
+
+# The driver's commands
+
+
+def _start(run: Run | None, command: StartRun) -> tuple[RunEvent, ...]:
+    if run is None:
+        if command.frame.max < 1:
+            raise BadRequestError("A loop has at least one iteration: give a max of 1 or more.")
+        return (
+            _event(
+                RunStarted,
+                command,
+                frame=replace(command.frame, iter=0),
+                driver=command.driver,
+                title=command.title,
+                models=command.models,
+            ),
+        )
+    if not run.is_active:
+        return ()
+    return (_event(RunTaken, command, driver=command.driver, fence=run.fence + 1),)
+
+
+def _begin(run: Run | None, command: BeginTurn) -> tuple[RunEvent, ...]:
+    run = _driven(run, command.run_id, command.fence)
+    if run.status is not Status.RUNNING:
+        return ()
+    level = _level(run, command.depth)
+    if level.is_open:
+        raise BadRequestError(f"Iteration {level.frame.iter} of {run.run_id} is still open.")
+    if level.is_interrupted:
+        return (_turn(command, level.frame.iter, level.attempt + 1),)
+    if level.frame.iter >= level.frame.max:
+        return (_over(command, EXHAUSTED[level.frame.mode]),)
+    return (_turn(command, level.frame.iter + 1, 1),)
+
+
+def _turn(command: BeginTurn, number: int, attempt: int) -> TurnBegun:
+    return _event(TurnBegun, command, depth=command.depth, number=number, attempt=attempt)
+
+
+def _end(run: Run | None, command: EndTurn) -> tuple[RunEvent, ...]:
+    run = _driven(run, command.run_id, command.fence)
+    if not run.is_active:
+        return ()
+    level = _level(run, command.depth)
+    if not level.is_open:
+        raise BadRequestError(f"No iteration of {run.run_id} is open.")
+    ended = _event(TurnEnded, command, depth=command.depth, number=level.frame.iter, failure=command.failure)
+    if command.failure:
+        return (ended, _event(RunAborted, command, reason=AbortReason.ERROR.value, note=command.failure))
+    if command.signal is not None:
+        return (ended, _over(command, command.signal))
+    if level.frame.iter >= level.frame.max:
+        return (ended, _over(command, EXHAUSTED[level.frame.mode]))
+    return (ended,)
+
+
+def _push(run: Run | None, command: PushFrame) -> tuple[RunEvent, ...]:
+    run = _driven(run, command.run_id, command.fence)
+    if not run.is_active:
+        return ()
+    if command.frame.max < 1:
+        raise BadRequestError("A loop has at least one iteration: give a max of 1 or more.")
+    below = _level(run, command.depth - 1)
+    if not below.is_open:
+        raise BadRequestError("A loop inside a loop begins in an open iteration of the outer one.")
+    model = command.frame.model or below.frame.model
+    frame = replace(command.frame, iter=0, model=model)
+    return (_event(FramePushed, command, depth=command.depth, frame=frame),)
+
+
+def _pop(run: Run | None, command: PopFrame) -> tuple[RunEvent, ...]:
+    run = _driven(run, command.run_id, command.fence)
+    if not run.is_active or command.depth >= len(run.levels):
+        return ()
+    _level(run, command.depth)
+    return (_over(command, command.reason),)
+
+
+def _finish(run: Run | None, command: FinishRun) -> tuple[RunEvent, ...]:
+    run = _driven(run, command.run_id, command.fence)
+    return (_event(RunDone, command, reason=command.reason.value),) if run.is_active else ()
+
+
+def _fail(run: Run | None, command: FailRun) -> tuple[RunEvent, ...]:
+    if run is None and command.fence is None:
+        return ()  # an ask may name a run that was never begun here
+    run = _driven(run, command.run_id, command.fence)
+    if not run.is_active:
+        return ()
+    return (_event(RunAborted, command, reason=AbortReason.ERROR.value, note=command.note),)
+
+
+def _over(command: BeginTurn | EndTurn | PopFrame, reason: DoneReason) -> RunEvent:
+    """The loop at the command's depth is over: the one below goes on, and without one the run is done (I-U7)."""
+    if command.depth == 0:
+        return _event(RunDone, command, reason=reason.value)
+    return _event(FramePopped, command, depth=command.depth, reason=reason.value)
+
+
+def _driven(run: Run | None, run_id: RunId, fence: int | None) -> Run:
+    if run is None:
+        raise NotFoundError(f"There is no run {run_id} here.")
+    if fence is not None and fence != run.fence:
+        raise RunTakenError(f"{run.driver or 'Another process'} drives {run.run_id} now.")
+    return run
+
+
+def _level(run: Run, depth: int) -> Level:
+    if not 0 <= depth < len(run.levels):
+        raise BadRequestError(f"{run.run_id} has no loop at depth {depth}.")
+    return run.levels[depth]
+
+
+# Steering
+
+
+def _pause(run: Run | None, command: PauseRun) -> tuple[RunEvent, ...]:
+    run = _active(run, command.run_id)
+    if run.status is Status.PAUSED:
+        raise InvalidStateError(f"Run {run.run_id} is paused already.")
+    return (_event(RunPaused, command),)
+
+
+def _resume(run: Run | None, command: ResumeRun) -> tuple[RunEvent, ...]:
+    run = _active(run, command.run_id)
+    if run.status is Status.RUNNING:
+        raise InvalidStateError(f"Run {run.run_id} is not paused.")
+    return (_event(RunResumed, command),)
+
+
+def _cancel(run: Run | None, command: CancelRun) -> tuple[RunEvent, ...]:
+    run = _active(run, command.run_id)
+    return (_event(RunAborted, command, reason=AbortReason.USER_CANCELLED.value),)
+
+
+def _escalate(run: Run | None, command: EscalateRun) -> tuple[RunEvent, ...]:
+    run = _active(run, command.run_id)
+    if run.model == command.model:
+        raise InvalidStateError(f"Run {run.run_id} is on {command.model} already.")
+    return (_event(RunEscalated, command, model=command.model, reason=command.reason),)
+
+
+def _active(run: Run | None, run_id: RunId) -> Run:
+    if run is None or not run.is_active:
+        raise NotFoundError(f"Run {run_id} is not active")
+    return run
+
+
+def _event(kind: type[E], command: RunCommand, **fields: Any) -> E:
+    stamp: Stamp = command.stamp
+    return kind(run_id=command.run_id, at=stamp.at, by=str(stamp.by), command_id=stamp.command_id, **fields)
+
+
+_DECISIONS: dict[type[RunCommand], Callable[[Run | None, Any], tuple[RunEvent, ...]]] = {
+    StartRun: _start,
+    BeginTurn: _begin,
+    EndTurn: _end,
+    PushFrame: _push,
+    PopFrame: _pop,
+    FinishRun: _finish,
+    FailRun: _fail,
+    PauseRun: _pause,
+    ResumeRun: _resume,
+    CancelRun: _cancel,
+    EscalateRun: _escalate,
+}

@@ -1,0 +1,178 @@
+"""Finding and ending what a loop has started and what those have started: its leftovers.
+
+Three nets, as each has a hole: the process group (a program may leave it), descent (ends where a parent died, unless
+orphans come to us, which `adopt_orphans` asks for), and marks in the environment (a program may clear them). On a
+machine without /proc only the group is left.
+
+Run as a program this file is the guard of a loop: it waits on standard input, and if the loop dies before it has said
+"done", the guard ends what the loop had started. So a loop that is killed leaves no agent behind that nobody steers.
+The guard must start fast and outlive the package, so this file imports nothing of ours.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from pathlib import Path
+
+__all__ = ["DONE", "GRACE_SECONDS", "Leftovers", "adopt_orphans"]
+
+GRACE_SECONDS = 5.0
+"""From the request to end until there is no asking any more."""
+DONE = b"done"
+_LOOK_SECONDS = 0.02
+_KILL_SECONDS = 10.0
+"""So long killed processes may take to be gone; one that hangs in the kernel is not waited for."""
+_PROC = Path("/proc")
+_PR_SET_CHILD_SUBREAPER = 36
+
+
+def adopt_orphans() -> None:
+    """Have the orphans among our descendants come to this process, so that descent finds them."""
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+class Leftovers:
+    """What carries all of `marks` in its environment, and what descends from `ancestor`."""
+
+    def __init__(
+        self, marks: Mapping[str, str], *, ancestor: int | None = None, spared: Iterable[int] = ()
+    ) -> None:
+        self._marks = [f"{name}={value}".encode() for name, value in marks.items()]
+        self._ancestor = ancestor
+        self._spared = {os.getpid(), *spared}
+
+    def find(self) -> list[int]:
+        """Return the process ids of all that are left."""
+        parents = _parents()
+        found = set() if self._ancestor is None else _descendants(parents, self._ancestor)
+        found |= {pid for pid in parents if self._is_marked(pid)}
+        return sorted(found - self._spared)
+
+    def end(
+        self,
+        grace_seconds: float = GRACE_SECONDS,
+        *,
+        group: int | None = None,
+        is_impatient: Callable[[], bool] = lambda: False,
+    ) -> bool:
+        """Ask everything to end, kill what does not, and say whether nothing is left.
+
+        `group` is a process group to end as well; `is_impatient` may cut the grace time short.
+        """
+        self._strike(signal.SIGTERM, group)
+        until = time.monotonic() + grace_seconds
+        while self._is_any(group) and time.monotonic() < until and not is_impatient():
+            time.sleep(_LOOK_SECONDS)
+        until = time.monotonic() + _KILL_SECONDS
+        # Again and again: what is killed may have had the time to start something.
+        while self._is_any(group) and time.monotonic() < until:
+            self._strike(signal.SIGKILL, group)
+            time.sleep(_LOOK_SECONDS)
+        return not self._is_any(group)
+
+    def reap(self) -> None:
+        """Notice the orphans that have ended: they came to us, and nobody else will."""
+        if self._ancestor == os.getpid():
+            children = _PROC / str(self._ancestor) / "task" / str(self._ancestor) / "children"
+            with suppress(OSError):
+                for word in children.read_text().split():
+                    if int(word) not in self._spared:
+                        with suppress(ChildProcessError):
+                            os.waitpid(int(word), os.WNOHANG)
+
+    def _is_any(self, group: int | None) -> bool:
+        self.reap()
+        return bool(self.find()) or (group is not None and _has_group(group))
+
+    def _strike(self, number: int, group: int | None) -> None:
+        if group is not None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(group, number)
+        for pid in self.find():
+            self._strike_one(pid, number)
+
+    def _strike_one(self, pid: int, number: int) -> None:
+        # Its number may be another program's by now: look again with a grip on the process itself.
+        try:
+            grip = os.pidfd_open(pid)
+        except (OSError, AttributeError):
+            return
+        try:
+            if pid in self.find():
+                with suppress(ProcessLookupError, PermissionError):
+                    signal.pidfd_send_signal(grip, number)
+        finally:
+            os.close(grip)
+
+    def _is_marked(self, pid: int) -> bool:
+        if not self._marks:
+            return False
+        try:
+            entries = (_PROC / str(pid) / "environ").read_bytes().split(b"\0")
+        except OSError:
+            return False  # gone, a zombie, or somebody else's
+        return all(mark in entries for mark in self._marks)
+
+
+def _parents() -> dict[int, int]:
+    """Return the parent of every process that is not a zombie."""
+    found = {}
+    with suppress(OSError):
+        for entry in os.listdir(_PROC):  # noqa: PTH208 - on a path that looks often
+            if entry.isdecimal():
+                with suppress(OSError, ValueError, IndexError):
+                    # The name in brackets may hold anything, brackets too.
+                    fields = (_PROC / entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
+                    if fields[0] not in {"Z", "X"}:
+                        found[int(entry)] = int(fields[1])
+    return found
+
+
+def _descendants(parents: Mapping[int, int], ancestor: int) -> set[int]:
+    found: set[int] = set()
+    newest = {ancestor}
+    while newest:
+        newest = {pid for pid, parent in parents.items() if parent in newest} - found - {ancestor}
+        found |= newest
+    return found
+
+
+def _has_group(group: int) -> bool:
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return False
+    return not _is_all_zombie(group)
+
+
+def _is_all_zombie(group: int) -> bool:
+    """A group whose members have all ended, and only wait to be noticed."""
+    if not _PROC.is_dir():
+        return False
+    living = _parents()
+    for pid in living:
+        with suppress(OSError):
+            if os.getpgid(pid) == group:
+                return False
+    return True
+
+
+def main(arguments: list[str]) -> None:
+    """Guard a loop: its marks are the arguments, and its life is our standard input."""
+    marks = dict(argument.split("=", 1) for argument in arguments)
+    told = b""
+    while piece := os.read(0, 64):
+        told += piece
+    if told != DONE:
+        Leftovers(marks).end()
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

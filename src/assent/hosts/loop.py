@@ -1,0 +1,361 @@
+"""Any command as a controllable agent loop: run once an iteration, bound by the record of its run.
+
+Rule 1: the loop executes no commands from people. It asks the hub for each iteration, and gets none while the run is
+        paused; it hears at once when the run was ended, and ends what it started.
+Rule 2: one loop drives a run. A dead one is taken over, and what it left running is ended first.
+Rule 3: on an error no further iteration starts: the run is aborted, unless failing commands were said to be no error.
+Rule 4: told to stop (Ctrl-C, SIGTERM), the loop ends the command and leaves the run as it is: it can be gone on with.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TextIO, TypeVar
+
+import msgspec
+
+from assent.client.client import Client
+from assent.client.door import Call, run_call
+from assent.client.wheel import Plan, Wheel
+from assent.hosts import leftover
+from assent.hosts.child import Child, Sinks
+from assent.hosts.ear import Ear
+from assent.hosts.leftover import DONE, GRACE_SECONDS, Leftovers, adopt_orphans
+from assent.hosts.output import Echo, Keeper, SignalScan, output_file
+from assent.protocol.display import display
+from assent.protocol.error import BadRequestError, StoreBusyError
+from assent.protocol.run import DoneReason, Level, Run, Status
+
+__all__ = ["Loop", "Orders", "Stopped", "substitute"]
+
+R = TypeVar("R")
+_STORE_SECONDS = 60.0
+"""So long a store that is busy is tried again before the loop gives up."""
+
+
+_GUARD_SECONDS = 5.0
+_LAST_SECONDS = 2.0
+
+
+class Orders(msgspec.Struct, frozen=True):
+    """What to run, and how."""
+
+    command: tuple[str, ...]
+    environ: Mapping[str, str]
+    """What the command inherits."""
+    store: str
+    """The store's address, for the command's own questions."""
+    folder: Path
+    """Where the output of runs is kept."""
+    prompt: Callable[[], bytes] | None = None
+    """Read again for each iteration: people change their prompts while a loop runs."""
+    grace_seconds: float = GRACE_SECONDS
+    keeps_going: bool = False
+    """A command that fails is no error."""
+    is_raw: bool = False
+    """Show the output as it is, also on a terminal."""
+
+
+class Stopped(Exception):  # noqa: N818 - being told to stop is no error
+    """The loop was told to stop; its run goes on when somebody drives it again."""
+
+
+def substitute(command: Sequence[str], values: Mapping[str, str]) -> list[str]:
+    """Put the values where `{name}` stands, and leave all other braces alone.
+
+    >>> substitute(["agent", "--model={model}", "{}"], {"model": "opus"})
+    ['agent', '--model=opus', '{}']
+    """
+    filled = []
+    for word in command:
+        for name, value in values.items():
+            word = word.replace(f"{{{name}}}", value)  # noqa: PLW2901 - several may stand in one word
+        filled.append(word)
+    return filled
+
+
+class Loop:
+    """Drives one run with a command."""
+
+    def __init__(
+        self,
+        client: Client,
+        plan: Plan,
+        orders: Orders,
+        *,
+        outer_fence: int | None = None,
+    ) -> None:
+        self._client = client
+        self._plan = plan
+        self._orders = orders
+        self._outer_fence = outer_fence
+        """The fence of the run that this loop is nested in."""
+        self._wheel = Wheel(client.calls, plan)
+        self._depth = 0
+        self.reason: DoneReason | None = None
+        """How a loop inside a loop ended; its run goes on."""
+        self._out = Echo(_descriptor(sys.stdout), is_raw=orders.is_raw)
+        self._err = Echo(_descriptor(sys.stderr), is_raw=orders.is_raw)
+        self._guard: subprocess.Popen[bytes] | None = None
+
+    @property
+    def run(self) -> Run:
+        """The run as it was last heard of."""
+        return self._wheel.run
+
+    def drive(self) -> Run:
+        """Run iterations until the loop is over; return the run as it is then.
+
+        Raises:
+            Stopped: a signal came.
+            RunTakenError: somebody alive drives the run.
+        """
+        adopt_orphans()
+        self._begin()
+        if not self._is_there():
+            return self.run
+        self._announce()
+        try:
+            self._end_leftovers()
+            self._guard = self._start_guard()
+            with Ear(self._client, self.run) as ear:
+                self._go_round(ear)
+        finally:
+            self._dismiss_guard()
+            self._wheel.leave()
+            self._show_rest()
+        return self.run
+
+    # Starting
+
+    def _begin(self) -> None:
+        fence = self._outer_fence
+        if fence is None:
+            self._do(self._wheel.start)
+            return
+        run = self._do(lambda: self._wheel.join(self._plan.run_id, fence))
+        self._depth = len(run.levels)
+        if run.is_active:
+            self._do(lambda: self._wheel.push(self._plan.frame, self._depth))
+
+    def _announce(self) -> None:
+        run, frame = self.run, self.run.levels[self._depth].frame
+        kept = output_file(self._orders.folder, self._client.project, run.run_id, 1, 1).parent
+        kept = kept.relative_to(Path.cwd()) if kept.is_relative_to(Path.cwd()) else kept
+        if self._depth:
+            self._tell(f"a loop inside {run.run_id}, up to {frame.max} iterations")
+            return
+        goes_on = "goes on with " if run.fence > 1 else ""
+        self._tell(f"{goes_on}run {run.run_id}, up to {frame.max} iterations; output is kept in {kept}")
+        self._tell(f"steer it from anywhere: assent pause {run.run_id} (or resume, cancel, escalate)")
+
+    def _is_there(self) -> bool:
+        return self.run.is_active and self._depth < len(self.run.levels)
+
+    def _end_leftovers(self) -> None:
+        """End what a dead driver of this run left running, before anything is run again."""
+        if self._outer_fence is not None or self.run.fence == 1:
+            return
+        marks = self._marks() | {"ASSENT_FENCE": str(self.run.fence - 1)}
+        marks.pop("ASSENT_LOOP")
+        earlier = Leftovers(marks)
+        left = earlier.find()
+        if left:
+            self._tell(f"ending {len(left)} processes that an earlier driver left running")
+            earlier.end(self._orders.grace_seconds)
+
+    def _marks(self) -> dict[str, str]:
+        return {
+            "ASSENT_RUN_ID": self.run.run_id,
+            "ASSENT_STORE": self._orders.store,
+            "ASSENT_LOOP": str(os.getpid()),
+        }
+
+    def _start_guard(self) -> subprocess.Popen[bytes] | None:
+        words = [sys.executable, "-I", "-S", leftover.__file__]
+        words += [f"{name}={value}" for name, value in self._marks().items()]
+        with suppress(OSError):  # without a guard, the next driver ends what is left
+            return subprocess.Popen(  # noqa: S603 - our own file
+                words,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                env={},
+                cwd="/",
+            )
+        return None
+
+    def _dismiss_guard(self) -> None:
+        guard, self._guard = self._guard, None
+        if guard is not None and guard.stdin is not None:
+            with suppress(OSError):
+                guard.stdin.write(DONE)
+                guard.stdin.close()
+            with suppress(subprocess.TimeoutExpired):
+                guard.wait(_GUARD_SECONDS)
+
+    # Going round
+
+    def _go_round(self, ear: Ear) -> None:
+        is_told = False
+        while self._is_there():
+            if ear.stops:
+                raise Stopped
+            run = self._do(lambda: self._wheel.try_begin(self._depth))
+            if not self._is_there():
+                break
+            level = run.levels[self._depth]
+            if level.is_open:
+                is_told = False
+                self._iterate(ear, level)
+                continue
+            if not is_told:
+                self._tell(f"paused; assent resume {run.run_id} goes on")
+                is_told = True
+            self._await_change(ear, run)
+        if not self.run.is_active:
+            self._sweep(ear)
+
+    def _await_change(self, ear: Ear, run: Run) -> None:
+        while ear.run.sequence <= run.sequence and not ear.stops:
+            ear.listen()
+
+    def _iterate(self, ear: Ear, level: Level) -> None:
+        frame = level.frame
+        begun = time.monotonic()
+        name = f"iteration {frame.iter} of {frame.max}"
+        model = f", {frame.model}" if frame.model else ""
+        again = f"; attempt {level.attempt}, as it was interrupted before" if level.attempt > 1 else ""
+        self._tell(f"{name}{model}{again}")
+        status, sinks = self._run_child(ear, level)
+        seconds = time.monotonic() - begun
+        if status is None:
+            return  # the run was ended from outside, and the command with it
+        how = f"exit status {status}" if status >= 0 else f"signal {-status}"
+        self._tell(f"{name} ended after {seconds:.1f} s, {how}")
+        failure = "" if status == 0 or self._orders.keeps_going else f"The command ended with {how}."
+        signal_ = None if failure else sinks.scan.signal
+        self._do(lambda: self._wheel.end(self._depth, signal=signal_, failure=failure))
+        if self.run.is_active and not self._is_there():
+            self.reason = signal_ or DoneReason.MAX_ITERATIONS
+
+    def _run_child(self, ear: Ear, level: Level) -> tuple[int | None, Sinks]:
+        frame = level.frame
+        path = output_file(
+            self._orders.folder, self._client.project, self.run.run_id, frame.iter, level.attempt
+        )
+        sinks = Sinks(self._out, self._err, Keeper(path), SignalScan(frame.mode))
+        child: Child | None = None
+        try:
+            child = self._start_child(level, sinks)
+            while True:
+                status = child.attend(ear)
+                if status is not None:
+                    return status, sinks
+                if ear.stops:
+                    self._tell("stopping the command; the run stays as it is")
+                    child.end(self._leftovers(), self._orders.grace_seconds, ear)
+                    raise Stopped
+                if not ear.run.is_active:
+                    self._tell("the run was ended; stopping the command")
+                    child.end(self._leftovers(), self._orders.grace_seconds, ear)
+                    self._do(self._wheel.look)
+                    return None, sinks
+        finally:
+            if child is not None:
+                child.close()
+            sinks.close()
+            self._leftovers().reap()
+
+    def _start_child(self, level: Level, sinks: Sinks) -> Child:
+        frame = level.frame
+        prompt = self._read_prompt()
+        values = {"model": frame.model or "", "iteration": str(frame.iter), "run_id": self.run.run_id}
+        is_argument = any("{prompt}" in word for word in self._orders.command)
+        if is_argument:
+            values["prompt"] = (prompt or b"").decode("utf-8", "surrogateescape")
+        environ = {
+            **self._orders.environ,
+            **self._marks(),
+            "ASSENT_PROJECT": self._client.project,
+            "ASSENT_ITERATION": str(frame.iter),
+            "ASSENT_ATTEMPT": str(level.attempt),
+            "ASSENT_FENCE": str(self.run.fence),
+            "ASSENT_MODEL": frame.model or "",
+        }
+        command = substitute(self._orders.command, values)
+        try:
+            return Child(command, environ, None if is_argument else prompt, sinks)
+        except (OSError, ValueError) as error:
+            raise self._give_up(f"{command[0]} cannot be started: {_reason(error)}.") from None
+
+    def _read_prompt(self) -> bytes | None:
+        if self._orders.prompt is None:
+            return None
+        try:
+            return self._orders.prompt()
+        except OSError as error:
+            raise self._give_up(f"The prompt cannot be read: {_reason(error)}.") from None
+
+    def _give_up(self, note: str) -> BadRequestError:
+        self._do(lambda: self._wheel.end(self._depth, failure=note))
+        return BadRequestError(note)
+
+    # Ending
+
+    def _show_rest(self) -> None:
+        """Show all that is left; a run that did not end by itself waits only a moment for whoever reads along."""
+        is_patient = self.run.status is Status.DONE or self.reason is not None
+        until = time.monotonic() + (threading.TIMEOUT_MAX if is_patient else _LAST_SECONDS)
+        for echo in (self._out, self._err):
+            while echo.is_pending and echo.descriptor is not None and time.monotonic() < until:
+                select.select([], [echo.descriptor], [], _LAST_SECONDS)
+                echo.pass_on()
+
+    def _leftovers(self) -> Leftovers:
+        spared = [self._guard.pid] if self._guard is not None else []
+        return Leftovers(self._marks(), ancestor=os.getpid(), spared=spared)
+
+    def _sweep(self, ear: Ear) -> None:
+        """A cancelled run leaves nothing behind, not even what earlier iterations left in the background."""
+        if self.run.status is Status.ABORTED and self._leftovers().find():
+            self._leftovers().end(self._orders.grace_seconds, is_impatient=lambda: ear.stops > 0)
+
+    def _do(self, call: Callable[[], Call[R]]) -> R:
+        """Do a call; where the store is busy, say so and try again for a while."""
+        until = time.monotonic() + _STORE_SECONDS
+        while True:
+            try:
+                return run_call(call())
+            except StoreBusyError:
+                if time.monotonic() >= until:
+                    raise
+                self._tell("another process holds the store; trying again")
+
+    def _tell(self, line: str) -> None:
+        self._out.finish_line()
+        self._err.tell(f"assent: {display(line, lines=False)}")
+
+
+def _descriptor(stream: TextIO | None) -> int | None:
+    """Return the descriptor of one of our own streams; None where there is none."""
+    if stream is None:
+        return None
+    try:
+        stream.flush()
+        return stream.fileno()
+    except (OSError, ValueError):
+        return None
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)

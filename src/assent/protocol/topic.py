@@ -1,0 +1,53 @@
+"""Topics: named parts of a project's log, and the messages in them.
+
+A topic needs no creation. Its messages are numbered by the project's own sequence, so within a topic the numbers
+rise but have gaps.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import msgspec
+
+from assent.protocol.display import is_encodable, quote
+from assent.protocol.error import BadRequestError
+
+__all__ = ["CONTROL_TOPIC", "CURRENT_TOPIC", "MAX_TOPIC", "Message", "check_topic", "render_message"]
+
+CONTROL_TOPIC = "loop:control"
+"""Commands to runs and what came of them (I1, schema 0)."""
+CURRENT_TOPIC = "loop:current"
+"""What runs report of themselves (I1, schema 1)."""
+MAX_TOPIC = 200
+
+
+class Message(msgspec.Struct, frozen=True):
+    """One message of a topic, as `assent read` prints it."""
+
+    sequence: int
+    topic: str
+    posted_at: datetime
+    body: msgspec.Raw
+    """The JSON as it was posted."""
+
+
+_encoder = msgspec.json.Encoder()
+
+
+def render_message(message: Message) -> bytes:
+    """Return the public JSON form, on one line."""
+    return _encoder.encode(message)
+
+
+def check_topic(topic: str) -> None:
+    """Refuse a name that could not be typed or told apart.
+
+    Raises:
+        BadRequestError: it is empty, too long, or holds blanks or characters that cannot be seen.
+    """
+    is_plain = topic.isprintable() and not any(character.isspace() for character in topic)
+    if not (1 <= len(topic) <= MAX_TOPIC and is_plain and is_encodable(topic)):
+        raise BadRequestError(
+            f'"{quote(topic, 60)}" is no topic: a topic has 1 to {MAX_TOPIC} visible characters and no blanks.'
+        )
