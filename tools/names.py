@@ -22,7 +22,10 @@ _PAGE_ID = re.compile(
 _PASSING = (
     (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?: UTC|Z)?"), "<moment>"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<time>"),
-    (re.compile(r" *\b\d+ (?:s|min|h|days?)\b(?: \d+ min\b)?"), " <span>"),
+    (re.compile(r" *\b\d+(?:\.\d+)? (?:s|min|h|days?)\b(?: \d+ min\b)?"), " <span>"),
+    (re.compile(r"\b\d+:\d\d\b"), "<span>"),
+    (re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "<request>"),
+    (re.compile(r"\b(?:loop|issue|grind)-\d{10}-\d+\b"), "<run>"),
     (re.compile(r"\b(process|PID) \d+"), r"\1 <number>"),
     (re.compile(r"\bin \d+\.\d+s\b"), "in <span>"),
     (re.compile(r"sha256:[0-9a-f]{64}"), "<digest>"),

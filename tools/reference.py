@@ -15,7 +15,9 @@ from tools.reference_cli import render_cli
 from tools.reference_error import render_errors, render_exit_status
 from tools.reference_json import render_json_page
 from tools.reference_python import render_python
+from tools.reference_run import render_run_states
 from tools.reference_state import render_states
+from tools.reference_topic import render_topics
 
 __all__ = ["PAGES", "main", "render", "stale"]
 
@@ -26,6 +28,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/exit-status.md": render_exit_status,
     "docs/reference/json.md": render_json_page,
     "docs/reference/python.md": render_python,
+    "docs/reference/run-states.md": render_run_states,
+    "docs/reference/topics.md": render_topics,
 }
 _NOTE = "<!-- Written by `make docs` from the code. Change the code, not this page. -->\n\n"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assent.cli.exit import DONE, ENDED, FAILED, REFUSED, STILL_OPEN, TAKEN, USAGE, status_of
+from assent.cli.exit import DONE, ENDED, FAILED, REFUSED, STILL_OPEN, TAKEN, UNFINISHED, USAGE, status_of
 from assent.protocol import error
 from assent.protocol.error import AssentError
 from tools.source import first_sentence, table
@@ -12,13 +12,17 @@ from tools.source import first_sentence, table
 __all__ = ["every_error", "render_errors", "render_exit_status"]
 
 _MEANINGS = {
-    DONE: "Done: answered, accepted, listed. Also `ask --no-wait`, which prints the id, and an empty list",
-    FAILED: "Anything else, with one plain sentence and never a stack trace",
+    DONE: "Done: answered, accepted, listed, steered; a loop that is complete. Also `ask --no-wait`, which prints the "
+    "id, and an empty list",
+    FAILED: "Anything else, with one plain sentence and never a stack trace. A loop whose command failed",
     USAGE: "The command was used wrongly, or the reply was not recognised and the ask stays open",
-    STILL_OPEN: "Still open: the wait lapsed, Ctrl-C, or the terminal went away. Nothing was decided",
-    REFUSED: "A person declined, or you may not do this: an agent cannot answer",
-    ENDED: "The ask ended without an answer: withdrawn, expired or superseded",
-    TAKEN: "Somebody else was first, or the key belongs to another question",
+    STILL_OPEN: "Still open: the wait lapsed, Ctrl-C, or the terminal went away. Nothing was decided. A loop that was "
+    "stopped and can be gone on with",
+    REFUSED: "A person declined, or you may not do this: an agent can neither answer nor steer. A run that cannot be "
+    "steered that way: RESULT is a failure",
+    ENDED: "The ask ended without an answer: withdrawn, expired or superseded. The run was cancelled",
+    TAKEN: "Somebody else was first, or the key belongs to another question. Somebody else drives the run",
+    UNFINISHED: "A loop that came to its limit, or is stuck",
 }
 
 
@@ -68,6 +72,10 @@ an ask ends without an answer. `StillOpen` is not one of them, since the ask has
 {table(("class", "code", "what it says", "exit status"), rows)}
 `ConflictError`, `KeyReusedError`, `NoAnswer` and `StillOpen` carry the ask as it is now, in `error.ask` and in the
 JSON's `details.ask`: that is how the loser learns who was first, when and with what.
+
+The codes of a RESULT on `loop:control` are a set of their own: see
+[topics and messages](topics.md#codes). In Python `not_found`, `invalid_state`, `bad_request` and `duplicate` of a RESULT
+are raised as `NotFoundError`, `InvalidStateError`, `BadRequestError` and `ConflictError`.
 """
 
 
@@ -81,7 +89,8 @@ def render_exit_status() -> str:
 # Exit status
 
 A script can tell silence from a decision without reading a word. 0 says that there is an answer, not that it is a yes:
-the answer is on standard output.
+the answer is on standard output. A command may end with a status whose codes are not its own: `assent pause` of a run that
+is not there ends with {REFUSED}, as every RESULT that is a failure does.
 
 {table(("status", "meaning", "error codes"), rows)}
 `assent audit verify` and `assent doctor` end with {FAILED} when something is wrong. With `--json` the error is on standard
@@ -98,5 +107,19 @@ else
     *) echo "something is wrong" ;;
   esac
 fi
+```
+
+A loop tells how it ended:
+
+```sh
+assent loop --run-id nightly --max 20 --prompt-file PROMPT.md -- claude -p
+case $? in
+  {DONE}) echo "complete" ;;
+  {STILL_OPEN}) echo "stopped; the same line goes on with it" ;;
+  {ENDED}) echo "somebody cancelled it" ;;
+  {TAKEN}) echo "it is being driven already" ;;
+  {UNFINISHED}) echo "out of iterations, or stuck" ;;
+  *) echo "the agent failed" ;;
+esac
 ```
 """

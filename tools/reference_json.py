@@ -36,6 +36,7 @@ _SIMPLE = {
     Frame: "[frame](topics.md#a-frame)",
     StateMessage: "[message](topics.md#what-runs-say)",
     ControlMessage: "[message](topics.md#commands-and-what-came-of-them)",
+    ControlRequest: "request",
 }
 
 
@@ -55,6 +56,8 @@ def _words(kind: Any) -> str:
     if origin in (tuple, list, Sequence):
         return f"list of {_words(inner[0])}"
     if origin in (dict, Mapping):
+        if inner[1] is Any:
+            return "object"
         return f"object: name to {_words(inner[1])}"
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return ", ".join(f"`{value}`" for value in kind)
@@ -65,17 +68,25 @@ def _words(kind: Any) -> str:
 
 
 def _note(struct: type[msgspec.Struct], name: str) -> str:
+    told = NOTES.get((struct.__name__, name))
+    if told is not None:
+        return told
     for cls in struct.__mro__:
         if issubclass(cls, msgspec.Struct) and cls is not msgspec.Struct and name in field_notes(cls):
             return field_notes(cls)[name]
-    return NOTES[struct.__name__, name]
+    raise KeyError(f"{struct.__name__}.{name} says nowhere what it is.")
 
 
 def rows(struct: type[msgspec.Struct]) -> list[tuple[str, ...]]:
     """Return the rows of a table of its fields: name, type, meaning."""
     hints = get_type_hints(struct)
+    absent = ", or left out" if struct.__struct_config__.omit_defaults else " or null"
     return [
-        (f"`{field.encode_name}`", _words(hints[field.name]), _note(struct, field.name).removesuffix("."))
+        (
+            f"`{field.encode_name}`",
+            _words(hints[field.name]).replace(" or null", absent),
+            _note(struct, field.name).removesuffix("."),
+        )
         for field in msgspec.structs.fields(struct)
     ]
 
@@ -92,7 +103,9 @@ def render_json_page() -> str:
         parts.append(f"## {struct.__name__}\n\n{first_sentence(struct)}\n")
         parts.append(table(("field", "type", "meaning"), rows(struct)))
     parts.append(_RUN)
-    parts.append(table(("field", "type", "meaning"), [(f"`{name}`", *told) for name, told in RUN_FIELDS.items()]))
+    parts.append(
+        table(("field", "type", "meaning"), [(f"`{name}`", *told) for name, told in RUN_FIELDS.items()])
+    )
     parts.append(_EVENTS)
     for event in _events():
         parts.append(f"### {event.__struct_config__.tag}\n\n{first_sentence(event)}\n")
@@ -101,7 +114,9 @@ def render_json_page() -> str:
         ("request", ControlRequest, "They are those of the message, read."),
         ("step", Step, "Its `content` is base64."),
     ):
-        parts.append(f"A `{name}` holds: {', '.join(f'`{field}`' for field in struct.__struct_fields__)}. {more}\n")
+        parts.append(
+            f"A `{name}` holds: {', '.join(f'`{field}`' for field in struct.__struct_fields__)}. {more}\n"
+        )
     return "\n".join(parts)
 
 

@@ -92,6 +92,7 @@ _RUN_EVENT_NOTES = {
     "by": "Who",
     "command_id": "The command that did it: a retry of it gets the same reply",
     "depth": "Which loop of the stack; 0 is the lowest",
+    "message": "As it stands on the topic",
 }
 NOTES |= {
     (event, name): note
@@ -135,7 +136,10 @@ NOTES |= {
 }
 NOTES |= {
     ("ControlRequested", "request"): "The message, read",
-    ("ControlRequested", "digest"): "sha256 over command, target and payload: tells a retry from another request",
+    (
+        "ControlRequested",
+        "digest",
+    ): "sha256 over command, target and payload: tells a retry from another request",
     ("ControlMalformed", "problem"): "What is wrong with it, in one sentence",
     ("ControlMalformed", "text"): "What was posted; the beginning of it, where it is long",
     ("TopicPosted", "topic"): "Where",
@@ -151,17 +155,24 @@ NOTES |= {
         "ControlMessage",
         "target",
     ): "`run_id`, and `issue_id` if it was given; repeated unchanged. Only `run_id` addresses a run",
-    ("ControlMessage", "timestamp"): "The moment of this message by its sender's clock, in UTC. It decides nothing",
+    (
+        "ControlMessage",
+        "timestamp",
+    ): "The moment of this message by its sender's clock, in UTC. It decides nothing",
     ("ControlMessage", "payload"): "See below; `{}` where there is nothing to say",
     ("StateMessage", "schema"): "1",
     ("StateMessage", "event"): "`STATE` while it is active, then once `DONE` or `ABORT`",
     ("StateMessage", "reason"): "Of DONE and ABORT only: see below",
     ("StateMessage", "run_id"): "Which run",
     ("StateMessage", "updated_at"): "Of STATE only: when it was so",
-    ("StateMessage", "stack"): "Its loops as [frames](#a-frame), the current one last; `[]` once it has ended",
+    (
+        "StateMessage",
+        "stack",
+    ): "Its loops as [frames](#a-frame), the current one last; `[]` once it has ended",
     ("StateMessage", "paused_at"): "Since when, while it is paused",
     ("Frame", "id"): "The loop's own id; that of the lowest is the run's",
     ("Frame", "mode"): "What it goes over",
+    ("Frame", "iter"): "The current iteration, from 1",
     ("Frame", "max"): "Its limit",
     ("Frame", "prompt_file"): "Where its prompt is read",
     ("Frame", "filter"): "Which issues a `grind` goes over",
@@ -176,20 +187,43 @@ NOTES |= {
     ("Message", "posted_at"): "When, by the store's clock",
 }
 
+NOTES |= {
+    ("Turn", "number"): "Which iteration, from 1",
+    ("Turn", "max"): "The limit of its loop",
+    ("Run", "run_id"): "Its name",
+    ("Run", "project"): "The project that it belongs to",
+    ("Run", "status"): "As it is stored; `assent runs` may show it as `pausing` or `stale`",
+    (
+        "Run",
+        "levels",
+    ): "Its loops, the current one last; each has a `frame` and knows whether an iteration is open",
+    ("Run", "started_at"): "When it was started",
+    ("Run", "started_by"): "Who started it, as in `agent:coder`",
+    ("Run", "title"): "In the words of whoever started it",
+    ("Run", "driver"): "Machine and process that drive it, or drove it last",
+    ("Run", "paused_at"): "Since when it is paused",
+    ("Run", "paused_by"): "Who paused it",
+    ("Run", "ended_at"): "When it ended",
+    ("Run", "ended_by"): "Who ended it",
+    ("Run", "reason"): "How it ended, as in DONE and ABORT",
+}
+
 _INSTANT, _MAYBE = "instant", "string or null"
 RUN_FIELDS: dict[str, tuple[str, str]] = {
     "run_id": ("string", "Its name. Commands take it, or the beginning or end of it"),
     "status": (
         "string",
-        "`running`, `pausing`, `paused`, `stale`, `done` or `aborted`; see "
-        "[the states of a run](run-states.md#what-people-see)",
+        "`running`, `pausing`, `paused`, `stale`, `done`, `aborted`; [what they mean](run-states.md#what-people-see)",
     ),
     "mode": ("`loop`, `issue`, `grind`", "What its current loop goes over"),
     "iteration": ("number", "The current iteration of the current loop, from 1"),
     "max": ("number", "The limit of the current loop"),
     "model": (_MAYBE, "The model of the next iteration"),
     "updated_at": (_INSTANT, "When it last said where it is"),
-    "stack": ("list of [frame](topics.md#a-frame)", "Its loops, the current one last; empty once it has ended"),
+    "stack": (
+        "list of [frame](topics.md#a-frame)",
+        "Its loops, the current one last; empty once it has ended",
+    ),
     "project": ("string", "The project that it belongs to"),
     "title": ("string", "In the words of whoever started it"),
     "attempt": ("number", "How often the current iteration was begun"),

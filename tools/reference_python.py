@@ -11,12 +11,16 @@ from typing import Any
 import assent
 import assent.testing
 from assent.client.calls import Value
-from tools.source import first_sentence, paragraphs
+from tools.reference_json import rows
+from tools.source import first_sentence, paragraphs, table
 
 __all__ = ["render_python"]
 
 _CLIENTS = ("Client", "AsyncClient")
-_VALUES = ("Ask", "Field", "Option", "Prompt")
+_VALUES = (
+    *("Ask", "Field", "Option", "Prompt", "Run", "Turn", "ControlMessage", "Message"),
+    *("Consequence", "DoneReason", "Kind", "Mode", "State", "Status"),
+)
 
 _HEAD = """\
 # Python
@@ -32,6 +36,12 @@ An answer is a `Value`: `{value}`. It is one text, a list where several options 
 for each field's name.
 """
 
+_ASYNC_RUN = """\
+## assent.AsyncDrivenRun
+
+The same for tasks: `async with client.run(…) as run`, `async for turn in run`, and each method awaited but `nested`.
+"""
+
 _TESTING = "See [test your agent](../how-to/test-your-agent.md)."
 
 
@@ -43,11 +53,14 @@ def render_python() -> str:
     parts += [_entry(name, named[name]) for name in ("connect", "connect_async")]
     parts += _class("Client", named["Client"])
     parts.append(_async_part(named["AsyncClient"], named["Client"]))
-    for name in ("Handle", "AsyncHandle"):
+    for name in ("Handle", "AsyncHandle", "DrivenRun"):
         parts += _class(name, named[name])
+    parts.append(_ASYNC_RUN)
     parts.append(_VALUE.format(value=_annotation(str(Value))))
     parts += [f"- `assent.{name}`: {first_sentence(named[name])}" for name in _VALUES]
-    parts.append("\n## Errors\n")
+    for name in ("Run", "Turn"):
+        parts += _fields(name, named[name])
+    parts.append("## Errors\n")
     parts += [f"- `assent.{name}` (`{named[name].code}`): {first_sentence(named[name])}" for name in errors]
     parts.append(f"\n## assent.testing\n\n{first_sentence(assent.testing)} {_TESTING}\n")
     for name in assent.testing.__all__:
@@ -55,10 +68,32 @@ def render_python() -> str:
     return "\n".join(parts)
 
 
+def _fields(name: str, struct: Any) -> list[str]:
+    """Return the fields of a value that has no JSON form of its own."""
+    told = [(f"`{name}`", f"`{kind}`", meaning) for name, kind, meaning in _told(struct)]
+    return [f"\n### assent.{name}\n", table(("field", "type", "meaning"), told)]
+
+
+def _told(struct: Any) -> Iterator[tuple[str, str, str]]:
+    hints = inspect.get_annotations(struct)
+    for name, _, meaning in rows(struct):
+        yield name.strip("`"), _annotation(hints[name.strip("`")]), meaning
+    for name, part in vars(struct).items():
+        if isinstance(part, property):
+            yield (
+                name,
+                _annotation(part.fget.__annotations__["return"]),
+                first_sentence(part).removesuffix("."),
+            )
+
+
 def _class(name: str, documented: Any, level: int = 2) -> list[str]:
     parts = [f"{'#' * level} assent.{name}\n", "\n\n".join(paragraphs(documented)) + "\n"]
     if inspect.isfunction(documented):
         return [parts[0], _entry("", documented, prefix=f"assent.{name}")]
+    properties = [(name, part) for name, part in vars(documented).items() if isinstance(part, property)]
+    if properties:
+        parts.append("".join(f"- `{name}`: {first_sentence(part)}\n" for name, part in properties))
     parts += [_entry(method, function) for method, function in _methods(documented)]
     return parts
 
@@ -66,11 +101,16 @@ def _class(name: str, documented: Any, level: int = 2) -> list[str]:
 def _async_part(client: Any, twin: Any) -> str:
     here, there = dict(_methods(client)), dict(_methods(twin))
     missing = [f"`{name}`" for name in there if name not in here]
-    plain = [f"`{name}`" for name, method in here.items() if not inspect.iscoroutinefunction(method)]
+    streams = [f"`{name}`" for name, method in here.items() if inspect.isasyncgenfunction(method)]
+    plain = [
+        f"`{name}`"
+        for name, method in here.items()
+        if not (inspect.iscoroutinefunction(method) or inspect.isasyncgenfunction(method))
+    ]
     lacks = f" There is no {', '.join(missing)} yet." if missing else ""
-    blocks = f" Only {', '.join(plain)} is called without `await` and blocks." if plain else ""
     told = " ".join(paragraphs(client))
-    return f"## assent.AsyncClient\n\n{told} The same calls as `Client`, each awaited.{lacks}{blocks}\n"
+    loops = f" {' and '.join(streams)} are for an `async for`, {' and '.join(plain)} for an `async with`."
+    return f"## assent.AsyncClient\n\n{told} The same calls as `Client`, each awaited.{loops}{lacks}\n"
 
 
 def _methods(cls: Any) -> Iterator[tuple[str, Any]]:
@@ -111,7 +151,8 @@ def _signature(name: str, function: Any) -> str:
 
 
 def _parameter(parameter: inspect.Parameter) -> str:
-    told = f"{parameter.name}: {_annotation(parameter.annotation)}"
+    stars = "**" if parameter.kind is parameter.VAR_KEYWORD else ""
+    told = f"{stars}{parameter.name}: {_annotation(parameter.annotation)}"
     if parameter.default is parameter.empty:
         return told
     default = parameter.default

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import msgspec
 
@@ -12,8 +13,8 @@ from tools.source import field_notes, first_sentence, table
 
 __all__ = ["Transitions", "diagram", "render_states", "ways"]
 
-Transitions = Mapping[str | None, Mapping[type[msgspec.Struct], str]]
-"""From a state and an event to the state after it; None is before the first."""
+Transitions = Mapping[Any, Mapping[Any, str]]
+"""From a state and a type of event to the state after it; None is before the first."""
 
 
 def _type_of(event: type[msgspec.Struct]) -> str:

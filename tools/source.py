@@ -1,19 +1,25 @@
-"""What the source says beside the code: docstrings of classes, and the string under a field."""
+"""What the source says beside the code: docstrings of classes, and the string under a field.
+
+Ids of requirements, as in (I43), are for readers of the code and are left out.
+"""
 
 from __future__ import annotations
 
 import ast
 import inspect
+import re
 import textwrap
 from collections.abc import Sequence
 from functools import cache
 
 __all__ = ["field_notes", "first_sentence", "paragraphs", "table"]
 
+_REQUIREMENTS = re.compile(r" *\((?:[GCIWQ](?:-[UX])?\d+(?:-[GCIWQ]\d+)?(?:, )?)+\)| *\(decided rule \d+\)")
+
 
 def paragraphs(documented: object) -> list[str]:
     """Return the paragraphs of a docstring, each on one line; examples and lists of errors are left out."""
-    text = inspect.getdoc(documented) or ""
+    text = _REQUIREMENTS.sub("", inspect.getdoc(documented) or "")
     kept = text.partition("\nRaises:")[0].partition(">>>")[0]
     return [" ".join(part.split()) for part in kept.split("\n\n") if part.strip()]
 
@@ -38,7 +44,7 @@ def field_notes(cls: type) -> dict[str, str]:
             and isinstance(following.value, ast.Constant)
             and isinstance(following.value.value, str)
         ):
-            notes[name] = " ".join(following.value.value.split())
+            notes[name] = " ".join(_REQUIREMENTS.sub("", following.value.value).split())
     return notes
 
 

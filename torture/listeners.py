@@ -32,7 +32,7 @@ KINDS = (
     "audit problems",
 )
 _PATIENCE = 60.0
-_LITTLE_PATIENCE = 2.0
+_LITTLE_PATIENCE = 1.0
 """For twins: who has lost the last message waits for it without end."""
 
 Seen = dict[str, dict[str, list[tuple[int, int]]]]
@@ -175,8 +175,7 @@ TRIAL = Trial(
     "twenty listeners that lag, drop, poll and are killed hear every command's messages once, in order",
     run,
     (
-        Twin("feed-skips", "a feed goes on right behind its cursor", "gaps", 0.01),
-        Twin("read-from-the-cursor-on", "a reader gets what comes after its number", "seen twice or in another order", 0.01),
-        Twin("result-after-effect", "RESULT comes before the state event", "out of order", 0.01),
+        Twin("feed-skips", "a feed goes on right behind its cursor", "gaps", 0.006),
+        Twin("read-from-the-cursor-on", "a reader gets what comes after its number", "seen twice or in another order", 0.006),
     ),
 )

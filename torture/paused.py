@@ -7,10 +7,13 @@ that moment, and the next driver takes the run over. Then ledger, log and STATE 
 from __future__ import annotations
 
 import itertools
+import os
+import signal
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -25,9 +28,12 @@ __all__ = ["TRIAL", "run"]
 
 CYCLES = 500
 CYCLES_A_RUN = 50
+LOOP_CYCLES = 300
+"""The same with `assent loop` itself, whose every start is a new interpreter's."""
 KINDS = (
     "not paused after the restart",
     "worked without leave",
+    "not announced",
     "taken from a living driver",
     "never went on",
     "wrong replies",
@@ -35,50 +41,79 @@ KINDS = (
     "audit problems",
 )
 _PATIENCE = 10.0
-_LITTLE_PATIENCE = 1.5
+_LITTLE_PATIENCE = 1.0
 """For twins: they are meant to hang."""
-_LONGEST_WAIT = 0.012
-"""Seconds between what is done to a driver, at most: about two iterations."""
+_DRIVER = ("torture.paused_roles:driver", 0.012, 0.012)
+_LOOP = ("torture.paused_loop:loop_driver", 0.06, 0.7)
+"""Who drives; the seconds between what is done to it, at most about two iterations; and those that a start takes."""
 
 
 class Life:
     """One driver, from its start to its death."""
 
-    def __init__(self, nest: Nest, run_id: str, ledger: Path, patience: float) -> None:
+    def __init__(self, nest: Nest, run_id: str, ledger: Path, patience: float, role: str = _DRIVER[0]) -> None:
         self._patience = patience
+        self._is_program = role == _LOOP[0]
+        self._pid = 0
+        """Of the program that the worker started, if it is not the driver itself."""
+        self.announced: set[tuple[int, int]] = set()
+        """Iterations that it said to have begun, each with its attempt."""
         self.status = ""
         self.refused = ""
         self.turns = 0
         self.is_over = False
         self._news = threading.Condition()
         setting = {"store": str(nest.store), "run_id": run_id, "ledger": str(ledger)}
-        self.worker = nest.start("torture.paused_roles:driver", listen=self._hear, **setting)
+        self.worker = nest.start(role, listen=self._hear, **setting)
 
     def _hear(self, message: dict[str, Any]) -> None:
         with self._news:
             self.status = message.get("started", self.status)
+            self._pid = message.get("pid", self._pid)
             self.turns += "begun" in message
+            if "attempt" in message:
+                self.announced.add((message["begun"], message["attempt"]))
             self.refused = message.get("refused", self.refused)
             self.is_over = self.is_over or bool({"refused", "over"} & message.keys())
             self._news.notify_all()
 
-    def wait_for(self, has_come: Callable[[], bool]) -> bool:
+    def wait_for(self, has_come: Callable[[], bool], seconds: float | None = None) -> bool:
         """Wait until something is so; say whether it came to be."""
+        patience = self._patience if seconds is None else seconds
         with self._news:
-            return self._news.wait_for(lambda: has_come() or self.worker.is_gone, self._patience) and has_come()
+            return self._news.wait_for(lambda: has_come() or self.worker.is_gone, patience) and has_come()
 
     def start(self) -> bool:
         """Wait until it drives, or was told that it may not."""
-        return self.wait_for(lambda: bool(self.status or self.refused))
+        return self.wait_for(lambda: bool(self.status or self.is_over))
+
+    def kill(self) -> None:
+        """Kill it; return when it is dead and its last word is here."""
+        if self._is_program:
+            self.wait_for(lambda: bool(self._pid))
+        if self._pid and not self.is_over:
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
+            self.wait_for(lambda: self.is_over)
+        self.worker.kill()
 
 
 class Stage:
     """One run, its present driver, and what is done to both."""
 
     def __init__(
-        self, tally: Tally, nest: Nest, controller: Worker, number: int, *, patience: float
+        self,
+        tally: Tally,
+        nest: Nest,
+        controller: Worker,
+        number: int,
+        *,
+        patience: float,
+        driver: tuple[str, float, float] = _DRIVER,
     ) -> None:
         self.patience = patience
+        self.role, self.longest_wait, self.longest_start = driver
+        self.lives: list[Life] = []
         self.tally = tally
         self.nest = nest
         self.controller = controller
@@ -90,7 +125,9 @@ class Stage:
         self.life = self.drive()
 
     def _start_driver(self) -> Life:
-        return Life(self.nest, self.run_id, self.ledger, self.patience)
+        life = Life(self.nest, self.run_id, self.ledger, self.patience, self.role)
+        self.lives.append(life)
+        return life
 
     def drive(self) -> Life:
         """Start a driver that must get the run."""
@@ -113,18 +150,23 @@ class Stage:
 
     def kill(self) -> None:
         """Kill the driver."""
-        self.life.worker.kill()
+        self.life.kill()
         self.tally.add("kills")
 
     def cycle(self, chance: Random, number: int) -> None:
         """Pause and kill in any order, restart, look, resume."""
-        self.order("pause", chance.uniform(0, _LONGEST_WAIT))
-        time.sleep(chance.uniform(0, _LONGEST_WAIT))
+        self.order("pause", chance.uniform(0, self.longest_wait))
+        time.sleep(chance.uniform(0, self.longest_wait))
         self.kill()
         self.check_told("pause")
         if chance.random() < 0.3:
             self.order("escalate")
             self.check_told("escalate")
+        if chance.random() < 0.3:
+            self.life = self._start_driver()
+            time.sleep(chance.uniform(0, self.longest_start))
+            self.kill()
+            self.tally.add("killed while they started")
         self.life = self.drive()
         while True:
             self.tally.check(self.life.status == "paused", "not paused after the restart", self.life.status)
@@ -133,22 +175,22 @@ class Stage:
                 self._rival()
             if chance.random() > 0.2:
                 break
-            time.sleep(chance.uniform(0, _LONGEST_WAIT))
+            time.sleep(chance.uniform(0, self.longest_wait))
             self.kill()
             self.life = self.drive()
         if number % 10 == 3:
             self._replace_by_force()
-        time.sleep(chance.uniform(0, _LONGEST_WAIT))
+        time.sleep(chance.uniform(0, self.longest_wait))
         self.tally.check(self.life.turns == 0, "begun while paused", (self.run_id, self.life.turns))
         self._resume(chance)
-        if number % 10 == 7:
+        if number % 10 == 7 and self.role == _DRIVER[0]:
             self._replace_by_force()
             self._check_going("after a replacement")
 
     def _resume(self, chance: Random) -> None:
-        self.order("resume", chance.uniform(0, _LONGEST_WAIT))
+        self.order("resume", chance.uniform(0, self.longest_wait))
         if chance.random() < 0.2:
-            time.sleep(chance.uniform(0, _LONGEST_WAIT))
+            time.sleep(chance.uniform(0, self.longest_wait))
             self.kill()
             self.life = self.drive()
         self.check_told("resume")
@@ -165,7 +207,7 @@ class Stage:
         is_refused = rival.start() and rival.refused == "run_taken"
         self.tally.add("second drivers refused", is_refused)
         self.tally.check(is_refused, "taken from a living driver", (self.run_id, rival.status, rival.refused))
-        rival.worker.kill()
+        rival.kill()
 
     def _replace_by_force(self) -> None:
         """Somebody clears the hold's file away: the next driver gets in, and the number on its fence decides."""
@@ -176,20 +218,24 @@ class Stage:
         self.tally.add("replaced drivers fenced off", is_out)
         self.tally.check(is_out, "two drivers at once", (self.run_id, "the first drives on", replaced.refused))
         self.is_lost = self.is_lost or not is_out
-        replaced.worker.kill()
+        replaced.kill()
 
     def end(self) -> None:
         """Cancel the run; its driver ends by itself, and another has nothing to do."""
         if self.is_lost:
-            self.life.worker.kill()
+            self.life.kill()
             return
         self.order("cancel")
         self.check_told("cancel")
-        for life in (self.life, self._start_driver()):
-            is_over = life.wait_for(lambda life=life: life.is_over)  # type: ignore[misc]  # bound at once
-            self.tally.check(is_over and not life.refused, "never went on", (self.run_id, "after its end"))
-            self.tally.check(life is self.life or life.turns == 0, "after the end", (self.run_id, life.turns))
-            life.worker.kill()
+        self._check_over(self.life)
+        late = self._start_driver()
+        self._check_over(late)
+        self.tally.check(late.turns == 0, "after the end", (self.run_id, late.turns))
+
+    def _check_over(self, life: Life) -> None:
+        is_over = life.wait_for(lambda: life.is_over) and not life.refused
+        self.tally.check(is_over, "never went on", (self.run_id, "after its end", life.refused))
+        life.kill()
 
 
 def run(plan: Plan) -> Verdict:
@@ -201,35 +247,43 @@ def run(plan: Plan) -> Verdict:
     stages: list[Stage] = []
     with Nest(plan.twin, in_memory=True) as nest:
         controller = nest.start("torture.paused_roles:controller", store=str(nest.store))
-        for number in range(cycles):
-            if number % CYCLES_A_RUN == 0:
-                if stages:
-                    stages[-1].end()
-                stages.append(Stage(tally, nest, controller, len(stages), patience=patience))
-                plan.progress(f"{number} of {cycles} cycles")
-            stages[-1].cycle(chance, number)
-            tally.add("cycles")
-            if stages[-1].is_lost:
-                break
-        stages[-1].end()
+        # The planted faults are in our own drivers: a twin of the loop would be the same once more.
+        loops = 0 if plan.twin else plan.count(LOOP_CYCLES, 3)
+        for driver, count in ((_LOOP, loops), (_DRIVER, cycles)):
+            for first in range(0, count, CYCLES_A_RUN):
+                stage = Stage(tally, nest, controller, len(stages), patience=patience, driver=driver)
+                stages.append(stage)
+                _go_through(tally, stage, chance, range(first, min(count, first + CYCLES_A_RUN)))
+                plan.progress(f"{tally.counts['cycles']} of {cycles + loops} cycles")
+        tally.add("of them with assent loop", loops)
         log = read_log(nest, PROJECT)
         for stage in stages:
-            _compare(tally, log.entries, stage.run_id, stage.ledger)
+            (_compare if stage.role == _DRIVER[0] else _compare_loop)(tally, log.entries, stage)
     Judge(tally).hear_all(log.entries)
     for problem in log.problems:
         tally.fault("audit problems", problem)
     for name in ("cycles", "kills", "pauses", "resumes", "restarts of a paused run", "iterations worked"):
         tally.require(name, cycles)
-    for name in ("escalates", "begun again", "second drivers refused", "replaced drivers fenced off"):
+    for name in ("of them with assent loop", "killed while they started", "escalates", "begun again", "second drivers refused", "replaced drivers fenced off"):
         tally.require(name)
     return tally.verdict()
 
 
-def _compare(tally: Tally, entries: list[Entry], run_id: str, ledger: Path) -> None:
+def _go_through(tally: Tally, stage: Stage, chance: Random, numbers: range) -> None:
+    for number in numbers:
+        if stage.is_lost:
+            break
+        stage.cycle(chance, number)
+        tally.add("cycles")
+    stage.end()
+
+
+def _compare(tally: Tally, entries: list[Entry], stage: Stage) -> None:
     """Each line of work must be an iteration that the log let begin, for the driver that had the run then."""
+    run_id = stage.run_id
     drivers = _drivers(entries, run_id)
     seen: Counter[int] = Counter()
-    for line in ledger.read_text().splitlines():
+    for line in stage.ledger.read_text().splitlines():
         word, *parts = line.split()
         if word != "begin":
             continue
@@ -245,6 +299,30 @@ def _compare(tally: Tally, entries: list[Entry], run_id: str, ledger: Path) -> N
         tally.check(seen[sequence] == 1, "worked without leave", (line, "twice"))
         driver = next(name for since, name in reversed(drivers) if since <= sequence)
         tally.check(driver.endswith(f":{pid}"), "two drivers at once", (line, driver))
+
+
+def _compare_loop(tally: Tally, entries: list[Entry], stage: Stage) -> None:
+    """The same for the lines of a command, which knows its iteration, attempt and fence but not the log."""
+    begun: dict[tuple[int, int], tuple[int, str]] = {}
+    fence = 1
+    for entry in entries:
+        if entry.subject == stage.run_id:
+            fence = entry.body.get("fence", fence)
+            if entry.type == "run.turn_begun":
+                turn = (entry.body["number"], entry.body["attempt"])
+                begun[turn] = (fence, entry.message["stack"][-1]["model"])
+    announced = set().union(*(life.announced for life in stage.lives))
+    highest = 0
+    for line in stage.ledger.read_text().splitlines():
+        word, number, attempt, own, model = line.split()
+        # What a dead driver left running is ended before its successor runs anything.
+        tally.check(int(own) >= highest, "two drivers at once", (line, highest))
+        highest = max(highest, int(own))
+        if word == "begin":
+            tally.add("iterations worked")
+            turn = (int(number), int(attempt))
+            tally.check(begun.pop(turn, None) == (int(own), model), "worked without leave", line)
+            tally.check(turn in announced, "not announced", line)
 
 
 def _drivers(entries: list[Entry], run_id: str) -> list[tuple[int, str]]:

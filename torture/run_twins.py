@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec.structs import replace
@@ -12,8 +12,8 @@ from assent.client.door import Call
 from assent.client.wheel import Wheel
 from assent.engine import control as control_machine
 from assent.engine import run as run_machine
-from assent.engine.control import ResolveControl, TakeUp
-from assent.engine.control_event import ControlAcknowledged
+from assent.engine.control import PostRequest, ResolveControl, TakeUp
+from assent.engine.control_event import ControlAcknowledged, ControlEvent, ControlRequested
 from assent.engine.reactions import carry_out
 from assent.engine.run_command import BeginTurn, CancelRun
 from assent.engine.run_event import RunAborted, RunEvent, RunTaken, TurnBegun
@@ -21,12 +21,13 @@ from assent.hub import desk
 from assent.hub.feed import Feed
 from assent.hub.hub import Hub
 from assent.hub.topic_desk import TopicDesk
-from assent.protocol.control import Control, ControlRequest, ControlState
+from assent.protocol.control import DEDUP_SECONDS, Control, ControlRequest, ControlState
 from assent.protocol.principal import parse_principal
 from assent.protocol.run import Level, Run, RunId, Status
 from assent.protocol.topic import Message
 from assent.storage.port import Head
 from assent.storage.sqlite.reader import SqliteReader
+from assent.storage.sqlite.transaction import SqliteTransaction
 from torture.swap import swap
 
 __all__ = ["RUN_PLANTS"]
@@ -130,6 +131,61 @@ def _read_from_the_cursor_on() -> None:
     swap(SqliteReader, "messages", inclusive)
 
 
+def _forget_requests(is_forgotten: Callable[[Control, PostRequest], bool]) -> None:
+    post = control_machine._post
+
+    def forgetful(control: Control | None, command: PostRequest) -> tuple[ControlEvent, ...]:
+        is_done = control is not None and control.state is ControlState.RESOLVED
+        return post(None if control and is_done and is_forgotten(control, command) else control, command)
+
+    control_machine._DECISIONS[PostRequest] = forgetful
+    control_machine.TRANSITIONS[ControlState.RESOLVED][ControlRequested] = ControlState.POSTED
+
+
+def _forget_requests_at_restart() -> None:
+    known: set[str] = set()
+
+    def is_unknown(control: Control, command: PostRequest) -> bool:
+        return control.request.request_id not in known and command.stamp.command_id != ""
+
+    resolve = control_machine._resolve
+
+    def noted(control: Control | None, command: ResolveControl) -> tuple[ControlEvent, ...]:
+        known.update({control.request.request_id} if control else ())
+        return resolve(control, command)
+
+    _forget_requests(is_unknown)
+    control_machine._DECISIONS[ResolveControl] = noted
+
+
+def _forget_requests_after_the_window() -> None:
+    def is_old(control: Control, command: PostRequest) -> bool:
+        window = timedelta(seconds=DEDUP_SECONDS)
+        return control.result is not None and command.stamp.at - control.result.timestamp >= window
+
+    _forget_requests(is_old)
+
+
+def _repeat_results_for_ever() -> None:
+    swap(control_machine, "DEDUP_SECONDS", 10**9)
+
+
+def _only_the_sender_executes() -> None:
+    def own(topics: TopicDesk, head: Head, request_id: str) -> Control:
+        control = topics._desk.transaction.control(head, request_id)
+        if control is not None and control.state is ControlState.ACCEPTED:
+            topics.advance(head, control)
+        return find(topics, head, request_id)
+
+    find = TopicDesk.find
+    swap(TopicDesk, "find", own)
+    swap(SqliteTransaction, "open_controls", lambda *_: [])
+
+
+def _execute_again_and_again() -> None:
+    swap(Control, "is_settled", property(lambda _: False))
+
+
 RUN_PLANTS: dict[str, Callable[[], Any]] = {
     "begin-while-paused": _begin_while_paused,
     "forget-pause-at-takeover": _forget_pause_at_takeover,
@@ -139,6 +195,11 @@ RUN_PLANTS: dict[str, Callable[[], Any]] = {
     "cancel-the-ended": _cancel_the_ended,
     "leave-asks-open": _leave_asks_open,
     "result-after-effect": _result_after_effect,
+    "forget-requests-at-restart": _forget_requests_at_restart,
+    "forget-requests-after-the-window": _forget_requests_after_the_window,
+    "repeat-results-for-ever": _repeat_results_for_ever,
+    "only-the-sender-executes": _only_the_sender_executes,
+    "execute-again-and-again": _execute_again_and_again,
     "feed-skips": _feed_skips,
     "read-from-the-cursor-on": _read_from_the_cursor_on,
 }

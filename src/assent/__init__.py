@@ -12,22 +12,30 @@ if TYPE_CHECKING:
     from assent.client.async_client import AsyncClient as AsyncClient
     from assent.client.async_client import AsyncHandle as AsyncHandle
     from assent.client.async_client import connect_async as connect_async
+    from assent.client.async_driven import AsyncDrivenRun as AsyncDrivenRun
     from assent.client.client import Client as Client
     from assent.client.client import Handle as Handle
     from assent.client.connect import connect as connect
+    from assent.client.driven import DrivenRun as DrivenRun
+    from assent.client.turns import Turn as Turn
     from assent.protocol.ask import Ask as Ask
     from assent.protocol.ask import Consequence as Consequence
     from assent.protocol.ask import Kind as Kind
     from assent.protocol.ask import State as State
+    from assent.protocol.control import ControlMessage as ControlMessage
     from assent.protocol.error import AssentError as AssentError
     from assent.protocol.error import BadRequestError as BadRequestError
     from assent.protocol.error import ConflictError as ConflictError
+    from assent.protocol.error import ControlExpiredError as ControlExpiredError
     from assent.protocol.error import Declined as Declined
     from assent.protocol.error import Expired as Expired
     from assent.protocol.error import ForbiddenError as ForbiddenError
+    from assent.protocol.error import InvalidStateError as InvalidStateError
     from assent.protocol.error import KeyReusedError as KeyReusedError
     from assent.protocol.error import NoAnswer as NoAnswer
     from assent.protocol.error import NotFoundError as NotFoundError
+    from assent.protocol.error import RunEndedError as RunEndedError
+    from assent.protocol.error import RunTakenError as RunTakenError
     from assent.protocol.error import StillOpen as StillOpen
     from assent.protocol.error import Superseded as Superseded
     from assent.protocol.error import UnrecognisedError as UnrecognisedError
@@ -35,30 +43,45 @@ if TYPE_CHECKING:
     from assent.protocol.prompt import Field as Field
     from assent.protocol.prompt import Option as Option
     from assent.protocol.prompt import Prompt as Prompt
+    from assent.protocol.run import DoneReason as DoneReason
+    from assent.protocol.run import Mode as Mode
+    from assent.protocol.run import Run as Run
+    from assent.protocol.run import Status as Status
+    from assent.protocol.topic import Message as Message
 
 __version__ = "0.1.0"
 
 _HOMES = {
     "assent.client.async_client": ("AsyncClient", "AsyncHandle", "connect_async"),
+    "assent.client.async_driven": ("AsyncDrivenRun",),
     "assent.client.client": ("Client", "Handle"),
     "assent.client.connect": ("connect",),
+    "assent.client.driven": ("DrivenRun",),
+    "assent.client.turns": ("Turn",),
     "assent.protocol.ask": ("Ask", "Consequence", "Kind", "State"),
+    "assent.protocol.control": ("ControlMessage",),
     "assent.protocol.error": (
         "AssentError",
         "BadRequestError",
         "ConflictError",
+        "ControlExpiredError",
         "Declined",
         "Expired",
         "ForbiddenError",
+        "InvalidStateError",
         "KeyReusedError",
         "NoAnswer",
         "NotFoundError",
+        "RunEndedError",
+        "RunTakenError",
         "StillOpen",
         "Superseded",
         "UnrecognisedError",
         "Withdrawn",
     ),
     "assent.protocol.prompt": ("Field", "Option", "Prompt"),
+    "assent.protocol.run": ("DoneReason", "Mode", "Run", "Status"),
+    "assent.protocol.topic": ("Message",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

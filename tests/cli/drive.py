@@ -1,5 +1,6 @@
 """Runs to look at and to steer: driven by the test itself, or by a process of its own that goes on line by line."""
 
+import os
 import select
 import subprocess
 import sys
@@ -37,8 +38,14 @@ with connect(project=sys.argv[1], principal="agent:coder") as client:
 def next_line(process: subprocess.Popen[bytes]) -> str:
     """Return the next line of standard output, or fail after a while."""
     assert process.stdout is not None
-    assert select.select([process.stdout], [], [], PATIENCE)[0]
-    return process.stdout.readline().decode().rstrip("\n")
+    descriptor, line = process.stdout.fileno(), b""
+    # Byte by byte, past Python's own buffer: what it had taken along would not be seen by `select`.
+    while not line.endswith(b"\n"):
+        assert select.select([descriptor], [], [], PATIENCE)[0], line
+        more = os.read(descriptor, 1)
+        assert more, line
+        line += more
+    return line.decode().rstrip("\n")
 
 
 class Driver:

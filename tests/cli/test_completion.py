@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
+from tests.cli.drive import begun
 from tests.cli.shell import PATIENCE, Result, Shell
 
 __all__: list[str] = []
@@ -66,3 +67,16 @@ def test_completion_where_no_store_is_makes_none(shell: Shell) -> None:
     """Looking only."""
     complete(shell, "show", "")
     assert list(shell.folder.iterdir()) == []
+
+
+def test_completion_offers_the_runs_that_a_command_can_be_used_on(shell: Shell) -> None:
+    """Running ones to pause, paused ones to resume, both to cancel; with place and title beside the id."""
+    with begun(shell, "loop-1", title="First \x1b[2J"), begun(shell, "loop-2"):
+        assert shell.run("pause", "loop-2").status == 0
+        assert complete(shell, "pause", "loop")[:3] == ["plain", "loop-1", "loop 1/10  First <U+001B>[2J"]
+        offered = {
+            command: complete(shell, command, "") for command in ("pause", "resume", "cancel", "escalate")
+        }
+        found = {command: {"loop-1", "loop-2"} & set(lines) for command, lines in offered.items()}
+    both = {"loop-1", "loop-2"}
+    assert found == {"pause": {"loop-1"}, "resume": {"loop-2"}, "cancel": both, "escalate": both}

@@ -5,11 +5,17 @@ import select
 import signal
 import subprocess
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
+from typing import get_args
 
 import apsw
 import pytest
 
+from assent.cli.log_line import _WORDS, render_record
+from assent.hub.record import Recorded
+from assent.protocol.display import display
+from assent.storage.port import Record
+from tests.cli.drive import begun
 from tests.cli.shell import PATIENCE, Result, Shell
 
 __all__: list[str] = []
@@ -116,3 +122,78 @@ def test_line_of_an_ending_says_how_and_why(shell: Shell) -> None:
     lines = shell.run("log").out.splitlines()
     assert lines[1].endswith(": ask Sam")
     assert lines[-1].endswith("nobody answered in time: deny")
+
+
+RUN = "loop-1703123456-12345"
+
+
+def test_log_tells_the_story_of_a_run_in_words(call: Call, shell: Shell) -> None:
+    """Who started and steered it, what was asked of it, and what came of it."""
+    with begun(shell, RUN, mode="issue", model="haiku", title="Fix the tests") as run:
+        call("pause", RUN, "--request-id", "req-pause-001")
+        call("escalate", RUN, "--reason", "stuck", "--request-id", "req-escalate-001")
+        call("resume", RUN)
+        with run.nested("loop", max=3) as inner:
+            next(inner)
+        next(run)
+    call("pause", RUN)
+    call("post", "notes", '{"a": 1}')
+    told = [line[28:].split(maxsplit=1) for line in call("log").out.splitlines()]
+    story = {type_: " ".join(rest.split()) for type_, rest in told}
+    assert {type_: story[type_] for type_ in story if not type_.startswith("control")} == {
+        "run.started": f"{RUN} agent:coder starts it (issue, up to 10 iterations, haiku): Fix the tests",
+        "run.turn_begun": f"{RUN} iteration 2 begins",
+        "run.turn_ended": f"{RUN} iteration 2 is over",
+        "run.paused": f"{RUN} ana paused it",
+        "run.escalated": f"{RUN} ana escalated it to opus: stuck",
+        "run.resumed": f"{RUN} ana resumed it",
+        "run.frame_pushed": f"{RUN} a loop inside it begins (loop, up to 3 iterations, opus)",
+        "run.frame_popped": f"{RUN} the loop inside it is over: COMPLETE",
+        "run.done": f"{RUN} done: COMPLETE",
+        "topic.posted": 'notes ana: {"a":1}',
+    }
+    text = call("log").out
+    assert f"se-001  ana sends REQUEST pause to {RUN}" in text
+    assert f"se-001  ACK pause for {RUN}\n" in text
+    assert f"se-001  RESULT pause for {RUN}: success: Loop paused at iteration 1" in text
+    assert f"RESULT escalate for {RUN}: success: haiku -> opus" in text
+    assert f"RESULT pause for {RUN}: failure not_found: Run {RUN} is not active" in text
+
+
+def test_every_event_has_its_words() -> None:
+    """A new kind of event is not printed bare by oversight; a flow's steps are told by their number alone."""
+    types = {kind.__struct_config__.tag for kind in get_args(Recorded)}
+    assert types - set(_WORDS) == {"flow.stepped"}
+    assert set(_WORDS) - types == set()
+
+
+def test_event_of_an_unknown_type_is_still_a_line() -> None:
+    """A newer Assent may have written it."""
+    record = Record("p", 7, 0, "moon.rose", "ask_123456", b'{"type": "moon.rose"}', b"", b"")
+    assert render_record(record) == "    7  1970-01-01 00:00:00  moon.rose             123456"
+
+
+def test_log_of_a_cancelled_run_says_why_its_asks_ended(call: Call, shell: Shell) -> None:
+    """In the words that the agent is told."""
+    with begun(shell, RUN):
+        call("ask", "Which?", "--no-wait")
+        shell.open("Why?", ASSENT_RUN_ID=RUN)
+        call("cancel", RUN)
+    lines = [line[28:] for line in call("log").out.splitlines()[-2:]]
+    assert lines[0].endswith(f"{RUN}  ana cancelled it")
+    assert lines[1].endswith(f"ana cancelled the run {RUN}.")
+
+
+@pytest.mark.parametrize("text", ["\x1b[2J\x1b]0;t\x07", "\u202e\x9b2J", "a\nb\r\nc"])
+def test_hostile_words_of_runs_and_topics_are_inert_in_the_log(call: Call, shell: Shell, text: str) -> None:
+    """Titles, models, reasons, notes and messages are somebody's words."""
+    with suppress(ValueError), begun(shell, RUN, model=text, title=text, filter=text):
+        call("escalate", RUN, "--reason", text)
+        call("post", "notes", json.dumps({text: text}, ensure_ascii=False))
+        call("post", "loop:control", json.dumps({"request_id": text, "command": text}, ensure_ascii=False))
+        raise ValueError(text)
+    shown = call("log")
+    assert shown.status == 0
+    assert shown.out.replace("\n", "").isprintable()
+    assert len(shown.out.splitlines()) == len(call("log", "--json").out.splitlines())
+    assert f"aborted: ERROR: ValueError: {display(text, lines=False)}" in shown.out

@@ -277,8 +277,8 @@ def test_acknowledged_command_without_a_result_ends_with_3(
     """It will be executed by whoever comes next; asked again under its id, there is the RESULT."""
 
     def busy(*_: object) -> Iterator[None]:
+        yield from ()
         raise StoreBusyError
-        yield
 
     with begun(shell, RUN):
         with monkeypatch.context() as patch:

@@ -88,12 +88,30 @@ def test_a_terminal_gets_control_characters_made_visible_and_a_pipe_gets_the_byt
         shown += os.read(main, 4096)
     assert b"\x1b" not in shown
     assert b"\x07" not in shown
-    assert shown.decode() == "<U+001B>]0;title<U+0007><U+001B>[2Jü"
+    assert shown.decode() == "│ <U+001B>]0;title<U+0007><U+001B>[2Jü"
     out, into = os.pipe()
     Echo(into).write(hostile)
     assert os.read(out, 4096) == hostile
     for descriptor in (main, side, out, into):
         os.close(descriptor)
+
+
+def test_no_line_that_an_agent_prints_on_a_terminal_looks_like_one_of_ours() -> None:
+    """Each of its lines stands behind a bar, however it is cut into pieces; ours never do."""
+    main, side = pty.openpty()
+    echo = Echo(side)
+    for piece in (b"one\nassent: can", b"celled\n", b"\n", b"open"):
+        echo.write(piece)
+    echo.tell("assent: paused")
+    shown = b""
+    while b"paused" not in shown or not shown.endswith(b"\n"):
+        shown += os.read(main, 4096)
+    lines = shown.decode().replace("\r\n", "\n").splitlines()
+    assert lines[:4] == ["│ one", "│ assent: cancelled", "│ ", "│ open"]
+    assert "assent: paused" in lines[4]
+    assert not lines[4].startswith("│")
+    os.close(main)
+    os.close(side)
 
 
 def test_an_echo_that_nobody_reads_never_waits_and_loses_nothing() -> None:

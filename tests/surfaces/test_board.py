@@ -67,13 +67,13 @@ def test_loops_inside_a_loop_are_lines_below_it() -> None:
     assert render_place(replace(GRIND, levels=(OPEN, INNER))) == "grind 7/40 > issue 2/10"
 
 
-PAUSED = {
+PAUSED: dict[str, Any] = {
     "status": Status.PAUSED,
     "paused_at": NOW - timedelta(seconds=41),
     "paused_by": "human:sam",
     "updated_at": NOW - timedelta(seconds=41),
 }
-SILENT = {"updated_at": NOON - timedelta(hours=2, minutes=28)}
+SILENT: dict[str, Any] = {"updated_at": NOON - timedelta(hours=2, minutes=28)}
 
 
 @proves("I5")
@@ -126,7 +126,7 @@ def test_ended_run_says_how_it_ended(status: Status, reason: str, note: str, wor
 
 def test_escalated_model_is_marked_with_its_reason() -> None:
     """The model that the next iteration gets."""
-    escalated = at(OPEN, model="opus", escalation_reason="stuck on types")
+    escalated = replace(at(OPEN, model="opus", escalation_reason="stuck on types"), is_escalated=True)
     lines = board(seen(levels=(escalated,)), width=110)
     assert "opus, escalated" in lines[0]
     assert lines[-1].endswith('escalated: "stuck on types"')

@@ -102,7 +102,10 @@ def _pause(wake: Wake, screen: _Screen) -> bool:
         typed = screen.typed() if ready else b""
         if typed is None or any(key in _LEAVE for key in typed):
             return False
-        if screen.is_stale or any(key in _AGAIN for key in typed):
+        if any(key in _AGAIN for key in typed):
+            screen.forget()  # whoever asks for a new look wants to see one, also where nothing has changed
+            return True
+        if screen.is_stale:
             return True
 
 
@@ -149,6 +152,10 @@ class _Screen:
         sys.stdout.flush()
         self._drawn, self._height = text, len(lines)
         self.is_stale = self._is_resized = False
+
+    def forget(self) -> None:
+        """Draw the next lines in any case."""
+        self._drawn = ""
 
     def keyboards(self) -> list[int]:
         """Return what can be typed on now; a job that is not in front must not read what is typed to others."""

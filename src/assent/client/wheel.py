@@ -25,10 +25,22 @@ from assent.hub.command import (
 from assent.hub.ids import driver_name, new_command_id, new_frame_id, new_run_id
 from assent.hub.record import Hold
 from assent.protocol.error import BadRequestError, RunTakenError
-from assent.protocol.run import DEFAULT_MAX, DoneReason, Frame, Level, Mode, Run, RunId, Status, check_run_id
+from assent.protocol.run import (
+    DEFAULT_MAX,
+    MAX_MODEL,
+    DoneReason,
+    Frame,
+    Level,
+    Mode,
+    Run,
+    RunId,
+    Status,
+    check_run_id,
+)
 
-__all__ = ["Plan", "Wheel", "plan_run"]
+__all__ = ["MOST_ITERATIONS", "Plan", "Wheel", "plan_run"]
 
+MOST_ITERATIONS = 1_000_000
 _MAX_NOTE = 500
 
 
@@ -66,8 +78,11 @@ def plan_run(  # noqa: PLR0913 - the public call: every part of a run has a name
     except ValueError:
         raise BadRequestError(f'"{mode}" is not a mode: use one of {", ".join(Mode)}.') from None
     limit = DEFAULT_MAX[mode] if max is None else max
-    if limit < 1:
-        raise BadRequestError("A loop has at least one iteration: give a max of 1 or more.")
+    if not 1 <= limit <= MOST_ITERATIONS:
+        raise BadRequestError(f"A loop has 1 to {MOST_ITERATIONS:,} iterations.")
+    for name, text in (("title", title), ("issue", issue_id), ("filter", filter), ("model", model)):
+        if text is not None and len(text) > MAX_MODEL:
+            raise BadRequestError(f"The {name} of a run has at most {MAX_MODEL} characters.")
     if models and model is not None and model not in models:
         raise BadRequestError(f'The model "{model}" is none of those declared: {", ".join(models)}.')
     full_id = new_run_id(mode) if run_id is None else check_run_id(run_id)

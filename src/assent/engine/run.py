@@ -140,8 +140,10 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
             left = replace(lowest, is_open=False, is_interrupted=lowest.is_open or lowest.is_interrupted)
             return replace(run, driver=event.driver, fence=event.fence, levels=(left,))
         case TurnBegun():
-            frame = replace(run.levels[event.depth].frame, iter=event.number)
-            return replace(run, levels=(*run.levels[: event.depth], Level(frame, True, event.attempt)))
+            known = run.levels[event.depth]
+            frame = replace(known.frame, iter=event.number)
+            level = replace(known, frame=frame, is_open=True, attempt=event.attempt, is_interrupted=False)
+            return replace(run, levels=(*run.levels[: event.depth], level))
         case TurnEnded():
             ended = replace(run.levels[event.depth], is_open=False)
             return replace(run, levels=(*run.levels[: event.depth], ended))
@@ -155,7 +157,7 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
             return replace(run, paused_at=None, paused_by="")
         case RunEscalated():
             frame = replace(run.top.frame, model=event.model, escalation_reason=event.reason or None)
-            return replace(run, levels=(*run.levels[:-1], replace(run.top, frame=frame)))
+            return replace(run, levels=(*run.levels[:-1], replace(run.top, frame=frame, is_escalated=True)))
         case RunDone():
             return replace(run, ended_at=event.at, ended_by=event.by, reason=event.reason)
         case RunAborted():

@@ -1,6 +1,7 @@
 """What an iteration's command prints: shown as it comes, kept in a file, and looked through for a completion signal.
 
-Rule 1: a terminal gets agents' text with its control characters made visible; a pipe gets the exact bytes.
+Rule 1: a terminal gets agents' text behind a bar and with its control characters made visible; a pipe gets the
+        exact bytes.
 Rule 2: showing may fail (whoever read along has left) and never waits (they may have stopped to look, and the run must
         still hear that it is cancelled); keeping goes on, up to a limit that is said to have been reached.
 Rule 3: only standard output is looked through. Some agents repeat their prompt on standard error, and the prompt
@@ -27,6 +28,7 @@ MAX_KEPT_BYTES = 10 << 20
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_NAME = 100
 _MAX_PENDING = 256 << 10
+_BAR = "│ "
 _LONGEST_LINE = 2 * LONGEST_SIGNAL
 """With blanks behind the signal; no longer line is remembered."""
 _TOO_LONG = b"\0" * (_LONGEST_LINE + 1)
@@ -93,6 +95,7 @@ class Echo:
         self._decoder: codecs.IncrementalDecoder | None = None
         if descriptor is not None and os.isatty(descriptor) and not is_raw:
             self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._is_inked = self._decoder is not None and _shows_ink()
         self._pending = b""
         self._is_at_line_start = True
 
@@ -109,22 +112,33 @@ class Echo:
     def write(self, piece: bytes) -> None:
         """Show a piece of output, as soon as there is room for it."""
         if self._decoder is not None:
-            piece = display(self._decoder.decode(piece).replace("\r\n", "\n")).encode()
+            piece = self._frame(display(self._decoder.decode(piece).replace("\r\n", "\n"))).encode()
+        self._show(piece)
+
+    def tell(self, line: str) -> None:
+        """Show a line of our own, on a line of its own."""
+        start = "" if self._is_at_line_start else "\n"
+        shown = f"\x1b[1m{line}\x1b[0m" if self._is_inked else line
+        self._show(f"{start}{shown}\n".encode("utf-8", "backslashreplace"))
+
+    def finish_line(self) -> None:
+        """End a line that was left open on a terminal. A program gets the output's bytes, and none of ours."""
+        if self._decoder is not None and not self._is_at_line_start:
+            self._show(b"\n")
+
+    def _frame(self, text: str) -> str:
+        """Put a bar before each line, so that nothing that an agent prints looks like a line of ours."""
+        framed = text.replace("\n", f"\n{_BAR}")
+        if framed.endswith(_BAR):
+            framed = framed.removesuffix(_BAR)
+        return _BAR + framed if text and self._is_at_line_start else framed
+
+    def _show(self, piece: bytes) -> None:
         if self.descriptor is None or not piece:
             return
         self._is_at_line_start = piece.endswith(b"\n")
         self._pending += piece
         self.pass_on()
-
-    def tell(self, line: str) -> None:
-        """Show a line of our own, on a line of its own."""
-        start = b"" if self._is_at_line_start else b"\n"
-        self.write(start + line.encode("utf-8", "backslashreplace") + b"\n")
-
-    def finish_line(self) -> None:
-        """End a line that was left open on a terminal. A program gets the output's bytes, and none of ours."""
-        if self._decoder is not None and not self._is_at_line_start:
-            self.write(b"\n")
 
     def pass_on(self) -> None:
         """Show what can be shown without waiting."""
@@ -138,6 +152,10 @@ class Echo:
                 self.descriptor, self._pending = None, b""  # nobody looks any more
                 return
             self._pending = self._pending[written:]
+
+
+def _shows_ink() -> bool:
+    return not os.environ.get("NO_COLOR") and os.environ.get("TERM", "dumb") != "dumb"
 
 
 class SignalScan:

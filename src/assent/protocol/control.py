@@ -21,9 +21,11 @@ from assent.protocol.json_text import parse_json
 from assent.protocol.run import MAX_MODEL, MAX_RUN_ID, RunId
 
 __all__ = [
+    "ALREADY_PROCESSED",
     "CONTROL_SCHEMA",
     "DEDUP_SECONDS",
     "EXPIRY_SECONDS",
+    "MAX_REASON",
     "MAX_REQUEST_ID",
     "Code",
     "Control",
@@ -43,6 +45,8 @@ EXPIRY_SECONDS = 30
 DEDUP_SECONDS = 300
 """From the RESULT on, so long a repeated REQUEST gets it again (I31, I-X16)."""
 MAX_REQUEST_ID = 500
+MAX_REASON = 2_000
+"""It stands in every STATE from then on."""
 
 ALREADY_PROCESSED = "Request ID was already processed"
 
@@ -298,8 +302,9 @@ def _problem_of_escalation(payload: dict[str, Any]) -> str | None:
     model = payload.get("model")
     if not isinstance(model, str) or not 1 <= len(model) <= MAX_MODEL or not model.isprintable():
         return "payload.model must name a model."
-    if not isinstance(payload.get("reason", ""), str):
-        return "payload.reason must be a string."
+    reason = payload.get("reason", "")
+    if not isinstance(reason, str) or len(reason) > MAX_REASON:
+        return f"payload.reason must be a string of at most {MAX_REASON} characters."
     return None
 
 

@@ -15,7 +15,7 @@ import msgspec
 
 from assent.protocol.display import display, quote
 from assent.protocol.ending import render_name
-from assent.protocol.run import AbortReason, Frame, Run, Status, render_shown
+from assent.protocol.run import AbortReason, Frame, Level, Run, Status, render_shown
 from assent.surfaces.ink import Ink
 from assent.surfaces.moment import render_span
 from assent.surfaces.width import columns, cut, pad, wrap
@@ -93,7 +93,7 @@ def render_place(run: Run) -> str:
 def render_change(seen: BoardRun, now: datetime) -> str:
     """Return a run on one line, for those who read changes and not a screen."""
     run = seen.run
-    facts = [_model(run.top.frame), _what(run, 0), *_notes(seen, now, is_live=False)]
+    facts = [_model(run.top), _what(run, 0), *_notes(seen, now, is_live=False)]
     told = [render_word(seen, now), display(run.run_id, lines=False), render_place(run), *facts]
     return _GAP.join(filter(None, told))
 
@@ -105,7 +105,7 @@ def _rows(seen: BoardRun, now: datetime) -> list[_Row]:
             "" if depth else render_word(seen, now),
             f"{' ' * 2 * (depth - 1)}└ {level.frame.mode}" if depth else level.frame.mode,
             _turn(level.frame),
-            _model(level.frame),
+            _model(level),
             _what(run, depth),
         )
         for depth, level in enumerate(run.levels)
@@ -116,12 +116,11 @@ def _turn(frame: Frame) -> str:
     return f"{max(1, frame.iter)}/{frame.max}"
 
 
-def _model(frame: Frame) -> str:
-    if frame.model is None:
+def _model(level: Level) -> str:
+    if level.frame.model is None:
         return ""
-    is_escalated = frame.escalation_reason is not None
-    name = display(frame.model, lines=False)
-    return f"{cut(name, _WIDEST_MODEL - len(_ESCALATED))}{_ESCALATED}" if is_escalated else name
+    name = display(level.frame.model, lines=False)
+    return f"{cut(name, _WIDEST_MODEL - len(_ESCALATED))}{_ESCALATED}" if level.is_escalated else name
 
 
 def _what(run: Run, depth: int) -> str:
