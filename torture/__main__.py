@@ -6,7 +6,23 @@ import argparse
 import sys
 import time
 
-from torture import crash, crowd, disk, group, hostile, kill, race, silence, tamper, wakes
+from torture import (
+    cancel,
+    crash,
+    crowd,
+    disk,
+    group,
+    halfway,
+    hostile,
+    kill,
+    listeners,
+    paused,
+    race,
+    replays,
+    silence,
+    tamper,
+    wakes,
+)
 from torture.nest import WorkerLostError
 from torture.trial import Plan, Trial, Twin
 
@@ -23,6 +39,11 @@ TRIALS: tuple[Trial, ...] = (
     wakes.TRIAL,
     crowd.TRIAL,
     tamper.TRIAL,
+    paused.TRIAL,
+    cancel.TRIAL,
+    listeners.TRIAL,
+    replays.TRIAL,
+    halfway.TRIAL,
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -61,7 +62,9 @@ def run(plan: Plan) -> Verdict:
         store = str(nest.store)
         host = nest.start("torture.cancel:owner", store=store)
         host.hear()
-        field = [nest.start("torture.cancel:controller", store=store, name=f"c{n}") for n in range(CONTROLLERS)]
+        field = [
+            nest.start("torture.cancel:controller", store=store, name=f"c{n}") for n in range(CONTROLLERS)
+        ]
         for racer in field:
             racer.hear()
         for number in range(rounds):
@@ -77,7 +80,12 @@ def run(plan: Plan) -> Verdict:
     for name in ("rounds", "commands", "asks withdrawn"):
         tally.require(name, rounds)
     tally.require("runs cancelled", rounds * 6 // 10)
-    for name in ("runs finished first", "told not_found", "told invalid_state", "too late though acknowledged"):
+    for name in (
+        "runs finished first",
+        "told not_found",
+        "told invalid_state",
+        "too late though acknowledged",
+    ):
         tally.require(name)
     return tally.verdict()
 
@@ -166,10 +174,8 @@ def owner(wire: Wire, store: str) -> None:
         if order["act"] == "finish":
             send(FinishRun(run_id, 1, DoneReason.COMPLETE))
         elif order["act"] == "ask":
-            try:
+            with suppress(RunEndedError):
                 agent.open("And now?", ["Left", "Right"], run_id=run_id)
-            except RunEndedError:
-                pass
         wire.say(done=True)
 
 

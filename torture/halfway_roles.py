@@ -31,7 +31,12 @@ from torture.swap import swap
 
 __all__ = ["PLACES", "Order", "controller", "drivers", "visitor"]
 
-PLACES = ("before the REQUEST", "before its ACK is known", "between ACK and RESULT", "before the RESULT is known")
+PLACES = (
+    "before the REQUEST",
+    "before its ACK is known",
+    "between ACK and RESULT",
+    "before the RESULT is known",
+)
 """Where a controller kills itself."""
 _DRIVERS = 3
 _ANA = Principal(Role.HUMAN, "ana")

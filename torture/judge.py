@@ -30,7 +30,12 @@ BROKEN = (
 )
 """What the judge can find."""
 
-EFFECTS = {"pause": "run.paused", "resume": "run.resumed", "cancel": "run.aborted", "escalate": "run.escalated"}
+EFFECTS = {
+    "pause": "run.paused",
+    "resume": "run.resumed",
+    "cancel": "run.aborted",
+    "escalate": "run.escalated",
+}
 """What each command does to its run, right behind its RESULT."""
 
 
@@ -138,7 +143,9 @@ class Judge:
         request = self.requests[entry.subject]
         run = self.runs.get(request.run_id)
         is_right = request.state == "posted" and run is not None and run.is_active
-        self._tally.check(is_right, "wrong verdicts", (entry.sequence, "an ACK", request.state, request.run_id))
+        self._tally.check(
+            is_right, "wrong verdicts", (entry.sequence, "an ACK", request.state, request.run_id)
+        )
         request.state, request.is_acknowledged = "accepted", True
 
     def _resolved(self, entry: Entry) -> None:
@@ -193,7 +200,9 @@ class Judge:
 
     def _ended(self, run: Run, entry: Entry) -> None:
         is_right = run.is_open and entry.body["number"] == run.number
-        self._tally.check(is_right, "wrong numbers", (entry.sequence, "ended", entry.body["number"], run.number))
+        self._tally.check(
+            is_right, "wrong numbers", (entry.sequence, "ended", entry.body["number"], run.number)
+        )
         run.is_open = False
 
     def _paused(self, run: Run, _: Entry) -> None:

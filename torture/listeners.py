@@ -56,8 +56,8 @@ class Room:
             for name, places in self.seen.items()
         }
         role = "torture.listeners_roles:listeners"
-        setting = {"store": str(self._nest.store), "cursors": cursors, "manners": self.manners}
-        return self._nest.start(role, listen=self._hear, **setting)
+        store = str(self._nest.store)
+        return self._nest.start(role, listen=self._hear, store=store, cursors=cursors, manners=self.manners)
 
     def _hear(self, message: dict[str, Any]) -> None:
         if "seen" in message:
@@ -144,7 +144,8 @@ def _send(plan: Plan, tally: Tally, nest: Nest, rooms: list[Room], commands: int
 
 def _ends(entries: list[Entry]) -> dict[str, int]:
     return {
-        topic: max((entry.sequence for entry in entries if entry.topic == topic), default=0) for topic in TOPICS
+        topic: max((entry.sequence for entry in entries if entry.topic == topic), default=0)
+        for topic in TOPICS
     }
 
 
@@ -176,6 +177,11 @@ TRIAL = Trial(
     run,
     (
         Twin("feed-skips", "a feed goes on right behind its cursor", "gaps", 0.006),
-        Twin("read-from-the-cursor-on", "a reader gets what comes after its number", "seen twice or in another order", 0.006),
+        Twin(
+            "read-from-the-cursor-on",
+            "a reader gets what comes after its number",
+            "seen twice or in another order",
+            0.006,
+        ),
     ),
 )

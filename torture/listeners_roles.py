@@ -43,8 +43,8 @@ def sender(wire: Wire, store: str, name: str, count: int) -> None:
         run_id = f"loop-{place}-{name}"
         share = count // THREADS + (place < count % THREADS)
         with agent.run(run_id=run_id, model="haiku"):
-            for number in range(share):
-                codes.append(_command(client, run_id, number, is_last=number == share - 1))
+            told = [_command(client, run_id, number, is_last=number == share - 1) for number in range(share)]
+        codes.extend(told)
 
     threads = [threading.Thread(target=send, args=(place,)) for place in range(THREADS)]
     for thread in threads:

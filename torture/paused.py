@@ -28,7 +28,7 @@ __all__ = ["TRIAL", "run"]
 
 CYCLES = 500
 CYCLES_A_RUN = 50
-LOOP_CYCLES = 300
+LOOP_CYCLES = 25
 """The same with `assent loop` itself, whose every start is a new interpreter's."""
 KINDS = (
     "not paused after the restart",
@@ -51,7 +51,9 @@ _LOOP = ("torture.paused_loop:loop_driver", 0.06, 0.7)
 class Life:
     """One driver, from its start to its death."""
 
-    def __init__(self, nest: Nest, run_id: str, ledger: Path, patience: float, role: str = _DRIVER[0]) -> None:
+    def __init__(
+        self, nest: Nest, run_id: str, ledger: Path, patience: float, role: str = _DRIVER[0]
+    ) -> None:
         self._patience = patience
         self._is_program = role == _LOOP[0]
         self._pid = 0
@@ -63,8 +65,9 @@ class Life:
         self.turns = 0
         self.is_over = False
         self._news = threading.Condition()
-        setting = {"store": str(nest.store), "run_id": run_id, "ledger": str(ledger)}
-        self.worker = nest.start(role, listen=self._hear, **setting)
+        self.worker = nest.start(
+            role, listen=self._hear, store=str(nest.store), run_id=run_id, ledger=str(ledger)
+        )
 
     def _hear(self, message: dict[str, Any]) -> None:
         with self._news:
@@ -133,7 +136,9 @@ class Stage:
         """Start a driver that must get the run."""
         life = self._start_driver()
         is_driving = life.start() and life.status in ("running", "paused")
-        self.tally.check(is_driving, "never went on", (self.run_id, life.status, life.refused, life.worker.error))
+        self.tally.check(
+            is_driving, "never went on", (self.run_id, life.status, life.refused, life.worker.error)
+        )
         self.is_lost = not is_driving
         return life
 
@@ -216,7 +221,9 @@ class Stage:
         replaced, self.life = self.life, self.drive()
         is_out = replaced.wait_for(lambda: replaced.is_over) and replaced.refused == "run_taken"
         self.tally.add("replaced drivers fenced off", is_out)
-        self.tally.check(is_out, "two drivers at once", (self.run_id, "the first drives on", replaced.refused))
+        self.tally.check(
+            is_out, "two drivers at once", (self.run_id, "the first drives on", replaced.refused)
+        )
         self.is_lost = self.is_lost or not is_out
         replaced.kill()
 
@@ -248,7 +255,7 @@ def run(plan: Plan) -> Verdict:
     with Nest(plan.twin, in_memory=True) as nest:
         controller = nest.start("torture.paused_roles:controller", store=str(nest.store))
         # The planted faults are in our own drivers: a twin of the loop would be the same once more.
-        loops = 0 if plan.twin else plan.count(LOOP_CYCLES, 3)
+        loops = 0 if plan.twin else plan.count(LOOP_CYCLES, 2)
         for driver, count in ((_LOOP, loops), (_DRIVER, cycles)):
             for first in range(0, count, CYCLES_A_RUN):
                 stage = Stage(tally, nest, controller, len(stages), patience=patience, driver=driver)
@@ -264,7 +271,14 @@ def run(plan: Plan) -> Verdict:
         tally.fault("audit problems", problem)
     for name in ("cycles", "kills", "pauses", "resumes", "restarts of a paused run", "iterations worked"):
         tally.require(name, cycles)
-    for name in ("of them with assent loop", "killed while they started", "escalates", "begun again", "second drivers refused", "replaced drivers fenced off"):
+    for name in (
+        "of them with assent loop",
+        "killed while they started",
+        "escalates",
+        "begun again",
+        "second drivers refused",
+        "replaced drivers fenced off",
+    ):
         tally.require(name)
     return tally.verdict()
 
@@ -338,9 +352,18 @@ TRIAL = Trial(
     "a paused run begins nothing and stays paused whoever is killed; its driver is one, and each turn is begun once",
     run,
     (
-        Twin("begin-while-paused", "an iteration begins only while the run is running", "begun while paused", 0.02),
-        Twin("forget-pause-at-takeover", "a new driver finds the pause", "not paused after the restart", 0.02),
-        Twin("work-without-leave", "a driver works on what the record let begin", "worked without leave", 0.02),
+        Twin(
+            "begin-while-paused",
+            "an iteration begins only while the run is running",
+            "begun while paused",
+            0.02,
+        ),
+        Twin(
+            "forget-pause-at-takeover", "a new driver finds the pause", "not paused after the restart", 0.02
+        ),
+        Twin(
+            "work-without-leave", "a driver works on what the record let begin", "worked without leave", 0.02
+        ),
         Twin("drive-without-hold", "a living driver holds its run", "taken from a living driver", 0.02),
         Twin("drive-without-fence", "a replaced driver is fenced off", "two drivers at once", 0.02),
     ),

@@ -21,12 +21,12 @@ __all__ = ["loop_driver"]
 _ABOUT = '"$ASSENT_ITERATION $ASSENT_ATTEMPT $ASSENT_FENCE $ASSENT_MODEL"'
 _SCRIPT = f"""
 LONG=0.02
-[ $((ASSENT_ITERATION % 2)) = 0 ] || {{ trap '' TERM; LONG=0.7; }}
+[ $(((ASSENT_ITERATION + ASSENT_ATTEMPT) % 2)) = 0 ] || {{ trap '' TERM; LONG=0.7; }}
 echo begin {_ABOUT} >> "$LEDGER"
 sleep $LONG
 echo end {_ABOUT} >> "$LEDGER"
 """
-"""The work. Every second iteration takes its time, and does not end when it is asked to."""
+"""The work. Every second try takes its time, and does not end when it is asked to."""
 _TURN = re.compile(r"iteration (\d+) of \d+, \S+?(?:; attempt (\d+), .*)?")
 _TAKEN = 6
 _PR_SET_PDEATHSIG = 1
@@ -44,7 +44,7 @@ def loop_driver(wire: Wire, store: str, run_id: str, ledger: str) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=_die_with_parent,
+        preexec_fn=_die_with_parent,  # noqa: PLW1509 - there is no thread yet
     )
     wire.say(pid=child.pid)
     threading.Thread(target=_tell, args=(wire, child), daemon=True).start()

@@ -122,7 +122,9 @@ class Tape:
         is_cached = told.at - first.at < WINDOW and not is_changed
         self._tally.add("cached" if is_cached else "duplicate")
         expected = first.payload if is_cached else PROCESSED
-        is_right = told.payload == expected and told.timestamp > first.timestamp
+        # Decided rule 1 and I20: the payload again, under a time of its own.
+        is_own = None not in (told.timestamp, first.timestamp) and told.timestamp != first.timestamp
+        is_right = told.payload == expected and is_own
         self._tally.check(is_right, "wrong replies", (request, told, first))
 
     def play_back(self, chance: Random) -> None:
@@ -213,7 +215,9 @@ def _stir() -> list[Sent]:
     """Turn every run round: what was paused goes on, what ran is paused."""
     commands = ("resume", "pause")
     steps = [Request(new_request_id(), command, run_id) for run_id in RUNS[1::3] for command in commands]
-    steps += [Request(new_request_id(), command, run_id) for run_id in RUNS[2::3] for command in commands[::-1]]
+    steps += [
+        Request(new_request_id(), command, run_id) for run_id in RUNS[2::3] for command in commands[::-1]
+    ]
     return [step.sent() for step in steps]
 
 

@@ -2,29 +2,37 @@
 
 import asyncio
 import inspect
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, cast
+from types import TracebackType
+from typing import Any, Literal, Self, TypeVar, cast
 
 from assent.client.async_client import AsyncClient, AsyncHandle
+from assent.client.async_driven import AsyncDrivenRun
 from assent.client.client import Client
+from assent.client.turns import Turn
 from assent.protocol.principal import Assurance
 from assent.testing import ThrowawayStore
 
 __all__ = ["Clients", "Way", "clients_on"]
 
 Way = Literal["threads", "tasks"]
+T = TypeVar("T")
 
 
 class _Awaited:
     """Runs every coroutine of what it wraps to its end, on one event loop."""
 
-    def __init__(self, wrapped: AsyncClient | AsyncHandle, runner: asyncio.Runner) -> None:
+    def __init__(self, wrapped: AsyncClient | AsyncHandle | AsyncDrivenRun, runner: asyncio.Runner) -> None:
         self._wrapped = wrapped
         self._runner = runner
 
     def __getattr__(self, name: str) -> Any:
         found = getattr(self._wrapped, name)
+        if inspect.isasyncgenfunction(found):
+            return lambda *args, **kwargs: _iterate(found(*args, **kwargs), self._runner)
+        if name in {"run", "nested"}:
+            return lambda *args, **kwargs: _AwaitedRun(found(*args, **kwargs), self._runner)
         if not inspect.iscoroutinefunction(found):
             return found
 
@@ -33,6 +41,34 @@ class _Awaited:
             return _Awaited(value, self._runner) if isinstance(value, AsyncHandle) else value
 
         return call
+
+
+def _iterate(source: AsyncIterator[T], runner: asyncio.Runner) -> Iterator[T]:
+    while True:
+        try:
+            yield runner.run(source.__anext__())  # type: ignore[arg-type]  # what an async generator gives is one
+        except StopAsyncIteration:
+            return
+
+
+class _AwaitedRun(_Awaited):
+    """A run for an `async with` and an `async for`, in a plain `with` and `for`."""
+
+    def __init__(self, run: AsyncDrivenRun, runner: asyncio.Runner) -> None:
+        super().__init__(run, runner)
+        self._run = run
+
+    def __enter__(self) -> Self:
+        self._runner.run(self._run.__aenter__())
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._runner.run(self._run.__aexit__(kind, error, trace))
+
+    def __iter__(self) -> Iterator[Turn]:
+        return _iterate(self._run, self._runner)
 
 
 class Clients:

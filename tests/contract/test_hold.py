@@ -127,3 +127,59 @@ def test_forked_child_holds_nothing_and_keeps_nothing(make_store: MakeStore) -> 
     go.set()
     fork.join(20)
     assert fork.exitcode == 0
+
+
+def test_hold_is_seen_by_whoever_asks_for_as_long_as_it_is_held(make_store: MakeStore) -> None:
+    """In any store object; asking takes nothing away and leaves nothing behind."""
+    store, other = make_store(), make_store()
+    assert not store.is_held("run")
+    held = store.hold("run")
+    assert store.is_held("run")
+    assert other.is_held("run")
+    assert held.is_held
+    assert not other.is_held("another")
+    held.release()
+    assert not store.is_held("run")
+    assert not other.is_held("run")
+    other.hold("run").release()
+
+
+def test_hold_of_a_dead_process_is_not_held(make_store: MakeStore) -> None:
+    """Whatever killed it, and although its side file is still there."""
+    store = make_store()
+    context = multiprocessing.get_context("fork")
+    ready = context.Event()
+
+    def take_and_stay() -> None:
+        gc.disable()
+        held = make_store().hold("run")
+        ready.set()
+        threading.Event().wait(60)
+        held.release()
+
+    holder = context.Process(target=take_and_stay)
+    holder.start()
+    assert ready.wait(20)
+    assert store.is_held("run")
+    holder.kill()
+    holder.join(20)
+    assert not store.is_held("run")
+
+
+def test_asking_never_keeps_anybody_from_taking_a_hold(make_store: MakeStore) -> None:
+    """A board that looks ten times a second must not stop a driver."""
+    store, curious = make_store(), make_store()
+    over = threading.Event()
+
+    def ask() -> None:
+        while not over.is_set():
+            curious.is_held("run")
+
+    asker = threading.Thread(target=ask)
+    asker.start()
+    try:
+        for _ in range(300):
+            store.hold("run").release()
+    finally:
+        over.set()
+        asker.join(20)

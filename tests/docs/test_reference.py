@@ -2,11 +2,19 @@
 
 import pytest
 
+from assent.cli.runs import encode_run
 from assent.cli.table import COMMANDS
+from assent.engine import control, run
 from assent.engine.ask import TRANSITIONS
 from assent.protocol import error
+from assent.protocol.completion import SIGNALS
+from assent.protocol.control import Code, ControlCommand
+from assent.protocol.run import AbortReason, DoneReason
+from assent.surfaces.board import BoardRun
+from assent.testing import FakeClock, throwaway
 from tools import reference
 from tools.reference_error import every_error
+from tools.reference_notes import RUN_FIELDS
 
 __all__: list[str] = []
 
@@ -35,3 +43,20 @@ def test_reference_leaves_nothing_out() -> None:
     assert {kind.__name__ for _, kind in every_error()} == set(error.__all__)
     assert [name for name in error.__all__ if f"`{name}`" not in errors] == []
     assert [state for state in TRANSITIONS if state and f"`{state}`" not in states] == []
+
+
+def test_reference_of_runs_leaves_nothing_out() -> None:
+    """Every state, command, code, reason and completion signal of the code has its place on a page."""
+    states, topics = (reference.render(f"docs/reference/{name}.md") for name in ("run-states", "topics"))
+    machines = [*run.TRANSITIONS, *control.TRANSITIONS, *ControlCommand]
+    assert [word for word in machines if word and f"`{word}`" not in states] == []
+    words = [*ControlCommand, *Code, *DoneReason, *AbortReason, *SIGNALS]
+    assert [word for word in words if f"`{word}`" not in topics] == []
+
+
+def test_reference_of_runs_has_the_fields_that_are_printed() -> None:
+    """`assent runs --json` prints what the page lists, in that order."""
+    clock = FakeClock()
+    with throwaway(clock=clock) as store, store.agent().run(run_id="night") as driven:
+        seen = BoardRun(driven.state, is_driven=True)
+    assert list(encode_run(seen, clock.at)) == list(RUN_FIELDS)

@@ -44,9 +44,12 @@ def at(level: Level, **frame: Any) -> Level:
     return replace(level, frame=replace(level.frame, **frame))
 
 
-OPEN = replace(GRIND.top, is_open=True, attempt=1)
+OPEN = replace(GRIND.top, is_open=True, attempt=1, begun_at=NOW - timedelta(seconds=95))
 INNER = Level(
-    new_frame(mode=Mode.ISSUE, iter=2, issue_id="shop-92", branch="fix/clock", model="haiku"), True, 1
+    new_frame(mode=Mode.ISSUE, iter=2, issue_id="shop-92", branch="fix/clock", model="haiku"),
+    is_open=True,
+    attempt=1,
+    begun_at=NOW - timedelta(seconds=41),
 )
 
 
@@ -54,7 +57,7 @@ def test_run_is_shown_with_its_place_model_title_id_and_time() -> None:
     """Two lines: what a person looks for first, and what they type."""
     assert board(seen(levels=(OPEN,))) == [
         "running  grind  7/40  haiku  Grind the flaky tests, label:flaky",
-        "         grind-1794773100-4127  p  for 12:05  last news 12:05 ago",
+        "         grind-1794773100-4127  p  for 12:05  this iteration for 1:35",
     ]
 
 
@@ -80,17 +83,17 @@ SILENT: dict[str, Any] = {"updated_at": NOON - timedelta(hours=2, minutes=28)}
 @pytest.mark.parametrize(
     ("run", "word", "notes"),
     [
-        (seen(), "running", "last news 12:05 ago"),
-        (seen(levels=(OPEN,), **PAUSED), "pausing", "iteration 7 still open, 0:41  paused by sam, 0:41 ago"),
+        (seen(levels=(OPEN,)), "running", "this iteration for 1:35"),
+        (seen(levels=(OPEN,), **PAUSED), "pausing", "iteration 7 still open, 1:35  paused by sam, 0:41 ago"),
         (seen(**PAUSED), "paused", "paused by sam, 0:41 ago"),
         (seen(is_driven=False, **PAUSED), "paused", "paused by sam, 0:41 ago  no live driver"),
         (seen(is_driven=False), "running", "no live driver"),
         (seen(is_driven=False, levels=(OPEN,)), "running", "no live driver  iteration 7 was interrupted"),
         (seen(is_driven=False, **SILENT), "stale", "no live driver, silent for 2 h 40 min"),
         (seen(is_driven=False, **(PAUSED | SILENT)), "paused", "paused by sam, 0:41 ago  no live driver"),
-        (seen(levels=(replace(OPEN, attempt=2),)), "running", "last news 12:05 ago  attempt 2"),
-        (seen(waits=1), "running", "last news 12:05 ago  waits for 1 answer"),
-        (seen(waits=3), "running", "last news 12:05 ago  waits for 3 answers"),
+        (seen(levels=(replace(OPEN, attempt=2),)), "running", "this iteration for 1:35  attempt 2"),
+        (seen(waits=1), "running", "waits for 1 answer"),
+        (seen(waits=3), "running", "waits for 3 answers"),
     ],
 )
 def test_word_and_notes_tell_states_apart(run: BoardRun, word: str, notes: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import functools
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
 from typing import Any, Concatenate, ParamSpec, Self, TypeVar
 
@@ -18,11 +18,10 @@ from assent.client.connect import find_parts
 from assent.client.door import Call
 from assent.client.durable import drive_durably
 from assent.client.turns import Turns
-from assent.client.wheel import Wheel, plan_run
+from assent.client.wheel import Plan, Wheel, plan_run
 from assent.hub.audit import Audit, verify
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
-from assent.protocol.run import Mode
 from assent.protocol.topic import Message
 
 __all__ = ["AsyncClient", "AsyncHandle", "connect_async"]
@@ -61,6 +60,14 @@ def _opening_async(
     return method
 
 
+def _driving_async(plan: Callable[P, Plan]) -> Callable[Concatenate[AsyncClient, P], AsyncDrivenRun]:
+    def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncDrivenRun:
+        return AsyncDrivenRun(Turns(Wheel(self.calls, plan(*args, **kwargs)), 0))
+
+    functools.update_wrapper(method, plan)
+    return method
+
+
 class AsyncClient(Holder):
     """Asks and answers from tasks of any event loop; nothing here blocks a loop for longer than a short read."""
 
@@ -92,35 +99,7 @@ class AsyncClient(Holder):
     post_text = _awaiting(steer.post_text)
     read = _awaiting(steer.read_topic)
     open = _opening_async(Calls.open)
-
-    def run(  # noqa: PLR0913 - the public call: every part of a run has a name
-        self,
-        mode: Mode | str = Mode.LOOP,
-        *,
-        max: int | None = None,  # noqa: A002 - the protocol's word
-        model: str | None = None,
-        models: Sequence[str] = (),
-        run_id: str | None = None,
-        title: str = "",
-        issue_id: str | None = None,
-        filter: str | None = None,  # noqa: A002 - the protocol's word
-    ) -> AsyncDrivenRun:
-        """Return a run for an `async with` block; started there, or taken over from a driver that died.
-
-        Give a `run_id` of your own to find the run again after a crash: still paused if it was paused, and with the
-        iteration that was interrupted, as attempt 2.
-        """
-        plan = plan_run(
-            mode,
-            max=max,
-            model=model,
-            models=models,
-            run_id=run_id,
-            title=title,
-            issue_id=issue_id,
-            filter=filter,
-        )
-        return AsyncDrivenRun(Turns(Wheel(self.calls, plan), 0))
+    run = _driving_async(plan_run)
 
     async def follow_topic(self, topic: str, after: int = 0) -> AsyncGenerator[Message, None]:
         """Yield a topic's messages after a number, as they come, without end."""

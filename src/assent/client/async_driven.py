@@ -6,28 +6,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from assent.client.awaiting import await_call
-from assent.client.turns import Turn, Turns
-from assent.client.wheel import plan_run
-from assent.protocol.run import DoneReason, Mode, Run, RunId
+from assent.client.turns import Seat, Turn
+from assent.protocol.run import DoneReason, Mode, Run
 
 __all__ = ["AsyncDrivenRun"]
 
 
-class AsyncDrivenRun:
+class AsyncDrivenRun(Seat):
     """`async with client.run(...) as run: async for turn in run: ...`; everything else as `DrivenRun`."""
-
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
-
-    @property
-    def state(self) -> Run:
-        """The run as it was when it was last looked at."""
-        return self._turns.wheel.run
-
-    @property
-    def run_id(self) -> RunId:
-        """The run's id; give it to the asks of the run, so that they end with it."""
-        return self.state.run_id
 
     async def look(self) -> Run:
         """Return the run as it is now."""
@@ -43,8 +29,7 @@ class AsyncDrivenRun:
 
     def nested(self, mode: Mode | str = Mode.ISSUE, **parts: Any) -> AsyncDrivenRun:
         """Return a loop inside the current iteration; its parts are those of `AsyncClient.run`."""
-        frame = plan_run(mode, **parts).frame
-        return AsyncDrivenRun(Turns(self._turns.wheel, len(self.state.levels), frame))
+        return AsyncDrivenRun(self._inner(mode, parts))
 
     async def __aenter__(self) -> Self:
         await await_call(self._turns.enter())

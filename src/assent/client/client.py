@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Concatenate, ParamSpec, Self, TypeVar
 
 from assent.client import steer
@@ -13,13 +13,12 @@ from assent.client.driven import DrivenRun
 from assent.client.durable import drive_durably
 from assent.client.embedded import EmbeddedDoor
 from assent.client.turns import Turns
-from assent.client.wheel import Wheel, plan_run
+from assent.client.wheel import Plan, Wheel, plan_run
 from assent.hub.audit import Audit, verify
 from assent.hub.hub import Hub
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.principal import Assurance, Principal
-from assent.protocol.run import Mode
 from assent.protocol.topic import Message
 
 __all__ = ["Client", "Handle", "Holder"]
@@ -63,6 +62,14 @@ def _opening(call: Callable[Concatenate[Calls, P], Call[Ask]]) -> Callable[Conca
     return method
 
 
+def _driving(plan: Callable[P, Plan]) -> Callable[Concatenate[Client, P], DrivenRun]:
+    def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> DrivenRun:
+        return DrivenRun(Turns(Wheel(self.calls, plan(*args, **kwargs)), 0))
+
+    functools.update_wrapper(method, plan)
+    return method
+
+
 class Client(Holder):
     """Asks and answers from threads. One client may be used by many threads, and after a fork."""
 
@@ -94,35 +101,7 @@ class Client(Holder):
     post_text = _blocking(steer.post_text)
     read = _blocking(steer.read_topic)
     open = _opening(Calls.open)
-
-    def run(  # noqa: PLR0913 - the public call: every part of a run has a name
-        self,
-        mode: Mode | str = Mode.LOOP,
-        *,
-        max: int | None = None,  # noqa: A002 - the protocol's word
-        model: str | None = None,
-        models: Sequence[str] = (),
-        run_id: str | None = None,
-        title: str = "",
-        issue_id: str | None = None,
-        filter: str | None = None,  # noqa: A002 - the protocol's word
-    ) -> DrivenRun:
-        """Return a run for a `with` block; started there, or taken over from a driver that died.
-
-        Give a `run_id` of your own to find the run again after a crash: still paused if it was paused, and with the
-        iteration that was interrupted, as attempt 2.
-        """
-        plan = plan_run(
-            mode,
-            max=max,
-            model=model,
-            models=models,
-            run_id=run_id,
-            title=title,
-            issue_id=issue_id,
-            filter=filter,
-        )
-        return DrivenRun(Turns(Wheel(self.calls, plan), 0))
+    run = _driving(plan_run)
 
     def follow_topic(self, topic: str, after: int = 0) -> Iterator[Message]:
         """Yield a topic's messages after a number, as they come, without end."""

@@ -6,28 +6,14 @@ from types import TracebackType
 from typing import Any, Self
 
 from assent.client.door import run_call
-from assent.client.turns import Turn, Turns
-from assent.client.wheel import plan_run
-from assent.protocol.run import DoneReason, Mode, Run, RunId
+from assent.client.turns import Seat, Turn
+from assent.protocol.run import DoneReason, Mode, Run
 
 __all__ = ["DrivenRun"]
 
 
-class DrivenRun:
+class DrivenRun(Seat):
     """`with client.run(...) as run: for turn in run: ...`: waits while the run is paused, ends when it is cancelled."""
-
-    def __init__(self, turns: Turns) -> None:
-        self._turns = turns
-
-    @property
-    def state(self) -> Run:
-        """The run as it was when it was last looked at."""
-        return self._turns.wheel.run
-
-    @property
-    def run_id(self) -> RunId:
-        """The run's id; give it to the asks of the run, so that they end with it."""
-        return self.state.run_id
 
     def look(self) -> Run:
         """Return the run as it is now."""
@@ -43,8 +29,7 @@ class DrivenRun:
 
     def nested(self, mode: Mode | str = Mode.ISSUE, **parts: Any) -> DrivenRun:
         """Return a loop inside the current iteration; its parts are those of `Client.run`."""
-        frame = plan_run(mode, **parts).frame
-        return DrivenRun(Turns(self._turns.wheel, len(self.state.levels), frame))
+        return DrivenRun(self._inner(mode, parts))
 
     def __enter__(self) -> Self:
         run_call(self._turns.enter())

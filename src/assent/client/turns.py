@@ -6,14 +6,16 @@ on an error. Ctrl-C, a cancelled task and whatever else is no `Exception` leave 
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 
 from assent.client.door import Call
-from assent.client.wheel import Wheel
+from assent.client.wheel import Wheel, plan_run
 from assent.protocol.error import BadRequestError, RunEndedError, RunTakenError
-from assent.protocol.run import DoneReason, Frame, Level, Run
+from assent.protocol.run import DoneReason, Frame, Level, Mode, Run, RunId
 
-__all__ = ["Turn", "Turns", "done_reason"]
+__all__ = ["Seat", "Turn", "Turns", "done_reason"]
 
 
 class Turn(msgspec.Struct, frozen=True):
@@ -92,6 +94,27 @@ class Turns:
 
     def _is_there(self) -> bool:
         return self.wheel.run.is_active and self._depth < len(self.wheel.run.levels)
+
+
+class Seat:
+    """What a driven run knows without asking; `DrivenRun` and `AsyncDrivenRun` sit here."""
+
+    def __init__(self, turns: Turns) -> None:
+        self._turns = turns
+
+    @property
+    def state(self) -> Run:
+        """The run as it was when it was last looked at."""
+        return self._turns.wheel.run
+
+    @property
+    def run_id(self) -> RunId:
+        """The run's id; give it to the asks of the run, so that they end with it."""
+        return self._turns.wheel.run_id
+
+    def _inner(self, mode: Mode | str, parts: dict[str, Any]) -> Turns:
+        frame = plan_run(mode, **parts).frame
+        return Turns(self._turns.wheel, len(self.state.levels), frame)
 
 
 def _is_fault(error: BaseException) -> bool:

@@ -68,7 +68,10 @@ def plan_run(  # noqa: PLR0913 - the public call: every part of a run has a name
     branch: str | None = None,
     base_ref: str | None = None,
 ) -> Plan:
-    """Return the plan of a run; its id is minted where none is given.
+    """Return a run for a `with` block (`async with` on an async client), which starts it there.
+
+    Give a `run_id` of your own to find the run again after a crash. It is taken over from the driver that died: still
+    paused if it was paused, and with the iteration that was interrupted, as attempt 2.
 
     Raises:
         BadRequestError: a part of it makes no sense.
@@ -103,6 +106,11 @@ class Wheel:
         """The run as it was when it was last looked at."""
         self.fence: int
         """Ours, from the start on. The record's rises when somebody else takes the run; then ours is refused."""
+
+    @property
+    def run_id(self) -> RunId:
+        """The run's id, also before it is started."""
+        return self._plan.run_id
 
     def start(self) -> Call[Run]:
         """Begin the run, or take over one whose driver is dead.

@@ -111,20 +111,7 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
     """Return the run as it is after `event`, the project's event number `sequence`."""
     status = TRANSITIONS[run.status if run else None][type(event)]
     if isinstance(event, RunStarted):
-        return Run(
-            event.run_id,
-            project,
-            status,
-            (Level(event.frame),),
-            event.at,
-            event.by,
-            event.at,
-            event.title,
-            event.models,
-            event.driver,
-            command_id=event.command_id,
-            sequence=sequence,
-        )
+        return _new(event, project, sequence)
     assert run is not None  # noqa: S101 - TRANSITIONS has just said so
     updated_at = run.updated_at if isinstance(event, TurnEnded) else event.at
     run = replace(
@@ -142,7 +129,14 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
         case TurnBegun():
             known = run.levels[event.depth]
             frame = replace(known.frame, iter=event.number)
-            level = replace(known, frame=frame, is_open=True, attempt=event.attempt, is_interrupted=False)
+            level = replace(
+                known,
+                frame=frame,
+                is_open=True,
+                attempt=event.attempt,
+                is_interrupted=False,
+                begun_at=event.at,
+            )
             return replace(run, levels=(*run.levels[: event.depth], level))
         case TurnEnded():
             ended = replace(run.levels[event.depth], is_open=False)
@@ -164,6 +158,23 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
             return replace(run, ended_at=event.at, ended_by=event.by, reason=event.reason, note=event.note)
         case _:
             assert_never(event)
+
+
+def _new(event: RunStarted, project: str, sequence: int) -> Run:
+    return Run(
+        event.run_id,
+        project,
+        Status.RUNNING,
+        (Level(event.frame),),
+        event.at,
+        event.by,
+        event.at,
+        event.title,
+        event.models,
+        event.driver,
+        command_id=event.command_id,
+        sequence=sequence,
+    )
 
 
 # The driver's commands

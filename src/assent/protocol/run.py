@@ -111,6 +111,8 @@ class Level(msgspec.Struct, frozen=True):
     """How often the current iteration was begun."""
     is_interrupted: bool = False
     """Its driver died in the middle of an iteration: the same number is begun again, and said to be."""
+    begun_at: datetime | None = None
+    """When the iteration under way, or the last one, began."""
     is_escalated: bool = False
     """A person gave it its model, with a reason or without."""
 

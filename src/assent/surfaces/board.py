@@ -202,19 +202,20 @@ def _driving(seen: BoardRun, now: datetime, *, is_live: bool) -> list[str]:
     run = seen.run
     word = render_shown(run, is_driven=seen.is_driven, now=now)
     ago = _clock(now - run.updated_at)
+    open_for = _clock(now - (run.top.begun_at or now))
     notes: list[str] = []
     if run.status is Status.PAUSED:
         since = _clock(now - (run.paused_at or now))
         if word == "pausing":
-            notes.append(f"iteration {run.iteration} still open" + (f", {since}" if is_live else ""))
+            notes.append(f"iteration {run.iteration} still open" + (f", {open_for}" if is_live else ""))
         notes.append(f"paused by {render_name(run.paused_by)}" + (f", {since} ago" if is_live else ""))
     if not seen.is_driven:
         notes.append(f"no live driver, silent for {ago}" if word == "stale" and is_live else "no live driver")
         lowest = run.levels[0]  # the loops inside it begin anew with it
         if lowest.is_open or lowest.is_interrupted:
             notes.append(f"iteration {lowest.frame.iter} was interrupted")
-    elif run.status is Status.RUNNING and is_live:
-        notes.append(f"last news {ago} ago")
+    elif run.status is Status.RUNNING and is_live and run.top.is_open:
+        notes.append(f"this iteration for {open_for}")
     return notes
 
 
