@@ -18,6 +18,7 @@ from assent.client.driven import DrivenRun
 from assent.client.embedded import EmbeddedDoor
 from assent.hub.command import Request, Told
 from assent.hub.future import Future
+from assent.hub.hub import Hub
 from assent.protocol.principal import Principal
 from assent.protocol.topic import CONTROL_TOPIC
 from bench.workload import AGENT, PERSON, PROJECT
@@ -42,7 +43,7 @@ class Driver:
         self._held = ExitStack()
 
     def start(self, count: int, ears: str) -> dict[str, Any]:
-        """Start so many runs; they share this process's ear, or have `own` ones as if each had a process."""
+        """Start so many runs. They share this process's ear, or each has its `own`, as in a process of its own."""
         began = []
         for _ in range(count):
             client = self._connect() if ears == "own" else self._client
@@ -84,29 +85,26 @@ class Controller:
 
     def control(self, run_id: str, command: str) -> dict[str, Any]:
         """Send one command; return when it began, when its ACK was known here and when its RESULT was."""
-        self._door.replied.clear()
+        replied = self._door.replied
+        replied.clear()
         began = time.monotonic_ns()
         result = self._client.control(run_id, command)
         resolved = time.monotonic_ns()
         assert result.is_success, result
-        acknowledged = self._door.replied[0]
-        return {
-            "request_id": result.request_id,
-            "began": began,
-            "acknowledged": acknowledged,
-            "resolved": resolved,
-        }
+        assert len(replied) == 2, replied
+        moments = {"began": began, "acknowledged": replied[0], "resolved": resolved}
+        return {"request_id": result.request_id, **moments}
 
 
 class _WatchedDoor(EmbeddedDoor):
-    """A client's own door that notes when each of its requests had its reply: the first of a command is the ACK."""
+    """A client's own door, which notes when each request had its reply: ACK the first, RESULT the second."""
 
-    def __init__(self, hub: assent.hub.hub.Hub) -> None:
+    def __init__(self, hub: Hub) -> None:
         super().__init__(hub)
         self.replied: list[int] = []
 
     def send(self, request: Request, project: str, principal: Principal, command_id: str) -> Wait[Told]:
-        """Send one request, and note when it is done: on a thread, when the future is there."""
+        """Send one request; on a thread it is done when its future is returned."""
         sent = super().send(request, project, principal, command_id)
 
         def start(loop: asyncio.AbstractEventLoop | None) -> Future[Told]:

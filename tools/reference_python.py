@@ -17,6 +17,8 @@ from tools.source import first_sentence, paragraphs, table
 __all__ = ["render_python"]
 
 _CLIENTS = ("Client", "AsyncClient")
+_WRAPPED = {"open": "Handle", "run": "DrivenRun"}
+"""What a client makes of what the call behind its method returns."""
 _VALUES = (
     *("Ask", "Field", "Option", "Prompt", "Run", "Turn", "ControlMessage", "Message"),
     *("Consequence", "DoneReason", "Kind", "Mode", "State", "Status"),
@@ -91,7 +93,10 @@ def _class(name: str, documented: Any, level: int = 2) -> list[str]:
     parts = [f"{'#' * level} assent.{name}\n", "\n\n".join(paragraphs(documented)) + "\n"]
     if inspect.isfunction(documented):
         return [parts[0], _entry("", documented, prefix=f"assent.{name}")]
-    properties = [(name, part) for name, part in vars(documented).items() if isinstance(part, property)]
+    owners = [owner for owner in documented.__mro__ if owner.__module__.split(".")[0] == "assent"]
+    properties = [
+        (name, part) for owner in owners for name, part in vars(owner).items() if isinstance(part, property)
+    ]
     if properties:
         parts.append("".join(f"- `{name}`: {first_sentence(part)}\n" for name, part in properties))
     parts += [_entry(method, function) for method, function in _methods(documented)]
@@ -142,8 +147,8 @@ def _signature(name: str, function: Any) -> str:
             shown.append("*")
         shown.append(_parameter(parameter))
     result = "" if found.return_annotation is found.empty else f" -> {_annotation(found.return_annotation)}"
-    if name == "open":
-        result = " -> Handle"  # the call returns the ask, and the client wraps it
+    if name in _WRAPPED:
+        result = f" -> {_WRAPPED[name]}"
     line = f"{name}({', '.join(shown)}){result}"
     if len(line) <= 110:
         return line

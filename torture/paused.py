@@ -21,6 +21,7 @@ from typing import Any
 from torture.judge import BROKEN, Judge
 from torture.log import Entry, read_log
 from torture.nest import Nest, Worker
+from torture.paused_loop import is_stubborn
 from torture.paused_roles import PROJECT
 from torture.trial import Plan, Tally, Trial, Twin, Verdict
 
@@ -58,7 +59,9 @@ class Life:
         self._is_program = role == _LOOP[0]
         self._pid = 0
         """Of the program that the worker started, if it is not the driver itself."""
-        self.announced: set[tuple[int, int]] = set()
+        self.is_taken = False
+        """It said to have taken the run over, and has begun nothing yet."""
+        self.announced: list[tuple[int, int]] = []
         """Iterations that it said to have begun, each with its attempt."""
         self.status = ""
         self.refused = ""
@@ -75,7 +78,8 @@ class Life:
             self._pid = message.get("pid", self._pid)
             self.turns += "begun" in message
             if "attempt" in message:
-                self.announced.add((message["begun"], message["attempt"]))
+                self.announced.append((message["begun"], message["attempt"]))
+            self.is_taken = self.is_taken or "taken" in message
             self.refused = message.get("refused", self.refused)
             self.is_over = self.is_over or bool({"refused", "over"} & message.keys())
             self._news.notify_all()
@@ -116,12 +120,14 @@ class Stage:
     ) -> None:
         self.patience = patience
         self.role, self.longest_wait, self.longest_start = driver
+        self.is_loop = driver == _LOOP
         self.lives: list[Life] = []
         self.tally = tally
         self.nest = nest
         self.controller = controller
         self.run_id = f"loop-{number}-mill"
         self.ledger = nest.folder / f"ledger-{number}"
+        self.ledger.touch()
         self.models = itertools.cycle(("opus", "haiku"))
         self.is_lost = False
         """Nothing more can be tried on it."""
@@ -139,7 +145,7 @@ class Stage:
         self.tally.check(
             is_driving, "never went on", (self.run_id, life.status, life.refused, life.worker.error)
         )
-        self.is_lost = not is_driving
+        self.is_lost = self.is_lost or not is_driving
         return life
 
     def order(self, command: str, after: float = 0.0) -> None:
@@ -160,6 +166,10 @@ class Stage:
 
     def cycle(self, chance: Random, number: int) -> None:
         """Pause and kill in any order, restart, look, resume."""
+        is_hard = self.is_loop and number % 4 == 1
+        if is_hard:
+            # What this driver leaves running will not end by itself, and its successor will not live to end it.
+            self.life.wait_for(lambda: any(is_stubborn(*turn) for turn in self.life.announced[-1:]))
         self.order("pause", chance.uniform(0, self.longest_wait))
         time.sleep(chance.uniform(0, self.longest_wait))
         self.kill()
@@ -167,9 +177,12 @@ class Stage:
         if chance.random() < 0.3:
             self.order("escalate")
             self.check_told("escalate")
-        if chance.random() < 0.3:
+        if is_hard or chance.random() < 0.3:
             self.life = self._start_driver()
-            time.sleep(chance.uniform(0, self.longest_start))
+            if is_hard:
+                self.life.wait_for(lambda: self.life.is_taken)
+            else:
+                time.sleep(chance.uniform(0, self.longest_start))
             self.kill()
             self.tally.add("killed while they started")
         self.life = self.drive()
@@ -188,7 +201,7 @@ class Stage:
         time.sleep(chance.uniform(0, self.longest_wait))
         self.tally.check(self.life.turns == 0, "begun while paused", (self.run_id, self.life.turns))
         self._resume(chance)
-        if number % 10 == 7 and self.role == _DRIVER[0]:
+        if number % 10 == 7 and not self.is_loop:
             self._replace_by_force()
             self._check_going("after a replacement")
 
@@ -265,7 +278,7 @@ def run(plan: Plan) -> Verdict:
         tally.add("of them with assent loop", loops)
         log = read_log(nest, PROJECT)
         for stage in stages:
-            (_compare if stage.role == _DRIVER[0] else _compare_loop)(tally, log.entries, stage)
+            (_compare_loop if stage.is_loop else _compare)(tally, log.entries, stage)
     Judge(tally).hear_all(log.entries)
     for problem in log.problems:
         tally.fault("audit problems", problem)

@@ -16,20 +16,28 @@ from torture.nursery import Wire
 from torture.paused_roles import ENDLESS, PROJECT
 from torture.shell import store_url
 
-__all__ = ["loop_driver"]
+__all__ = ["is_stubborn", "loop_driver"]
 
 _ABOUT = '"$ASSENT_ITERATION $ASSENT_ATTEMPT $ASSENT_FENCE $ASSENT_MODEL"'
 _SCRIPT = f"""
-LONG=0.02
-[ $(((ASSENT_ITERATION + ASSENT_ATTEMPT) % 2)) = 0 ] || {{ trap '' TERM; LONG=0.7; }}
 echo begin {_ABOUT} >> "$LEDGER"
-sleep $LONG
+if [ $((ASSENT_ITERATION % 2)) = 0 ] && [ $ASSENT_ATTEMPT = 1 ]; then
+  trap '' TERM
+  for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.2; echo still {_ABOUT} >> "$LEDGER"; done
+else
+  sleep 0.02
+fi
 echo end {_ABOUT} >> "$LEDGER"
 """
-"""The work. Every second try takes its time, and does not end when it is asked to."""
+"""The work. Some tries take their time and do not end when they are asked to: see `is_stubborn`."""
 _TURN = re.compile(r"iteration (\d+) of \d+, \S+?(?:; attempt (\d+), .*)?")
 _TAKEN = 6
 _PR_SET_PDEATHSIG = 1
+
+
+def is_stubborn(number: int, attempt: int) -> bool:
+    """Say whether this try lasts four seconds, unless it is killed."""
+    return number % 2 == 0 and attempt == 1
 
 
 def loop_driver(wire: Wire, store: str, run_id: str, ledger: str) -> None:
@@ -62,6 +70,8 @@ def _tell(wire: Wire, child: subprocess.Popen[str]) -> None:
     is_started = False
     for line in child.stderr:
         said = line.rstrip().removeprefix("assent: ")
+        if said.startswith("goes on with run"):
+            wire.say(taken=True)
         turn = _TURN.fullmatch(said)
         if turn is None and not said.startswith("paused;"):
             continue

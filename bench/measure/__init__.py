@@ -13,7 +13,10 @@ __all__ = ["MEASUREMENTS"]
 MEASUREMENTS: dict[str, tuple[str, Callable[[Session], Iterator[Figure]]]] = {
     "wake": ("Wake: from the answer's submission to the asker's return, two processes", wake.measure),
     "late": ("No wake is late", late.measure),
-    "steer": ("Steering: from a command's REQUEST to its ACK and its RESULT, in another process", steer.measure),
+    "steer": (
+        "Steering: from a command's REQUEST to its ACK and its RESULT, in another process",
+        steer.measure,
+    ),
     "rate": ("Rate: durable asks and answers a second, each flushed before it is acknowledged", rate.measure),
     "contention": ("Many processes write one file: the longest that any command took", contention.measure),
     "idle": ("Idle: processor time and memory while people think", idle.measure),

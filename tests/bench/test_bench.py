@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,13 +16,13 @@ __all__: list[str] = []
 ROOT = Path(__file__).parents[2]
 
 
-def test_quick_run_prints_each_figure_beside_its_floor_and_goal(tmp_path: Path) -> None:
-    """Whatever the figures are, the run succeeds: timings decide nothing."""
+def run_quickly(tmp_path: Path, *parts: str) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
+    """Measure these parts on a small scale; return how it went and the figures."""
     report = tmp_path / "report.json"
     folder = tmp_path / "stores"
-    command = ["-m", "bench", "--quick", "--only", "wake", "--only", "start", "--repetitions", "2"]
+    only = [word for part in parts for word in ("--only", part)]
     done = subprocess.run(
-        [sys.executable, *command, "--json", str(report), "--folder", str(folder)],
+        [sys.executable, "-m", "bench", "--quick", *only, "--json", str(report), "--folder", str(folder)],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -29,15 +30,42 @@ def test_quick_run_prints_each_figure_beside_its_floor_and_goal(tmp_path: Path) 
         check=False,
     )
     assert done.returncode == 0, done.stderr
+    assert not folder.exists()
+    figures = json.loads(report.read_text())["figures"]
+    assert all(len(figure["ours"]) == 2 and figure["verdict"] for figure in figures if figure["goal"])
+    return done, figures
+
+
+def test_quick_run_prints_each_figure_beside_its_floor_and_goal(tmp_path: Path) -> None:
+    """Whatever the figures are, the run succeeds: timings decide nothing."""
+    done, _ = run_quickly(tmp_path, "wake", "start")
     wake = (
         r"1 waiting, p50 +[\d.]+ ms +bare [\d.]+ +\d+\.\d\dx \[.+\] +goal at most 1\.50x +(reached|missed by)"
     )
     assert re.search(wake, done.stdout), done.stdout
     assert "import assent, added" in done.stdout
     assert "repetition 2 of 2" in done.stderr
-    figures = json.loads(report.read_text())["figures"]
-    assert all(len(figure["ours"]) == 2 and figure["verdict"] for figure in figures if figure["goal"])
-    assert not folder.exists()
+
+
+def test_quick_run_measures_ack_and_result_against_one_bare_commit(tmp_path: Path) -> None:
+    """ACK within twice and RESULT within four times a commit and a wake, with one active run and with many."""
+    _, figures = run_quickly(tmp_path, "steer")
+    goals = {figure["name"]: figure["goal"] for figure in figures if figure["goal"]}
+    assert goals == {
+        f"{type_}, {runs}, {share}": goal
+        for type_, goal in (("ACK", 2.0), ("RESULT", 4.0))
+        for runs in ("1 run", "10 runs")
+        for share in ("p50", "p99")
+    }
+    told = {figure["name"]: figure for figure in figures}
+    for runs in ("1 run", "10 runs"):
+        for share in ("p50", "p99"):
+            ack, result = told[f"ACK, {runs}, {share}"], told[f"RESULT, {runs}, {share}"]
+            # Both are counted from the same call, and no RESULT can be read before its ACK.
+            assert all(a <= r for a, r in zip(ack["ours"], result["ours"], strict=True)), (ack, result)
+            assert ack["floor"] == result["floor"]
+    assert told["cancel heard by the driver, p50"]["floor"]
+    assert told["iterations begun and ended, one driver"]["reading"] == "share"
 
 
 @pytest.mark.parametrize(

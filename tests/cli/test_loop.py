@@ -81,14 +81,19 @@ def test_the_prompt_may_stand_in_a_word_or_come_through_a_pipe_or_from_a_file(sh
 @pytest.mark.parametrize(
     ("options", "script", "status", "said"),
     [
-        (["--max", "2"], "true", 7, "done: MAX_ITERATIONS, 2 of 2"),
+        (["--max", "2"], "true", 7, "done: MAX_ITERATIONS, iteration 2 of 2"),
         ([], "echo '<loop-done>STUCK</loop-done>'", 7, "done: STUCK"),
         (["--mode", "grind", "--max", "1"], "true", 0, "done: MAX_ISSUES"),
         (["--mode", "grind"], "echo '<grind-done>NO_MORE_ISSUES</grind-done>'", 0, "NO_MORE_ISSUES"),
-        (["--mode", "issue"], "echo '<issue-complete>DONE</issue-complete>'", 0, "done: COMPLETE, 1 of 10"),
+        (
+            ["--mode", "issue"],
+            "echo '<issue-complete>DONE</issue-complete>'",
+            0,
+            "done: COMPLETE, iteration 1 of 10",
+        ),
         ([], "exit 9", 1, "aborted at iteration 1: The command ended with exit status 9."),
         ([], "kill -9 $$", 1, "The command ended with signal 9."),
-        (["--keep-going", "--max", "2"], "exit 9", 7, "done: MAX_ITERATIONS, 2 of 2"),
+        (["--keep-going", "--max", "2"], "exit 9", 7, "done: MAX_ITERATIONS, iteration 2 of 2"),
         ([], f"echo '{_DONE}'; exit 1", 1, "aborted"),
     ],
 )
@@ -103,10 +108,13 @@ def test_the_exit_status_tells_how_the_loop_ended(
 
 def test_a_loop_that_cannot_begin_says_so_and_begins_no_run(shell: Shell) -> None:
     """Bad input changes nothing."""
+    (shell.folder / "notes.txt").touch()
     for arguments, said in (
         ([], "Which command?"),
-        (["--", "no-such-command-here"], "There is no command no-such-command-here"),
+        (["--", "no-such-command-here"], "no-such-command-here is no command here."),
         (["--", "echo", "{model}"], "--model"),
+        (["--", "echo", "{prompt}"], "--prompt"),
+        (["--", "./notes.txt"], "./notes.txt cannot be executed."),
         (["--prompt", "a", "--prompt-file", sys.executable, "--", "cat"], "not both"),
         (["--run-id", "a b", "--", "true"], "is no run id"),
         (["--model", "haiku", "--models", "opus,sonnet", "--", "true"], "none of those declared"),
@@ -225,6 +233,7 @@ def test_a_killed_loop_is_gone_on_with_still_paused_and_says_what_it_repeats(
     assert [line.split()[:2] for line in _lines(ledger)] == [["1", "1"], ["1", "2"], ["2", "1"]]
     again = shell.run(*words)
     assert again.status == 7
+    assert "had ended before, and nothing was run" in again.err
     assert len(_lines(ledger)) == 3
 
 

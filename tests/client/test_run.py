@@ -559,10 +559,11 @@ def test_command_that_nobody_acknowledged_in_time_is_expired(
     clients: Clients, agent: Client, ana: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Told apart from a failure; nothing is executed later, and the id is as good as new."""
-    monkeypatch.setattr(hub_module, "BUSY_SECONDS", 0.05)
     with agent.run(run_id=RUN_ID):
-        with held_elsewhere(clients.store), pytest.raises(ControlExpiredError, match="will not be executed"):
-            ana.control(RUN_ID, "pause", request_id="req-1", wait=0.2)
+        with monkeypatch.context() as patch, held_elsewhere(clients.store):
+            patch.setattr(hub_module, "BUSY_SECONDS", 0.05)
+            with pytest.raises(ControlExpiredError, match="will not be executed"):
+                ana.control(RUN_ID, "pause", request_id="req-1", wait=0.2)
         assert ana.read(CONTROL_TOPIC) == []
         assert ana.control(RUN_ID, "pause", request_id="req-1").is_success
 
@@ -572,7 +573,6 @@ def test_command_is_sent_again_until_the_store_is_free(
     clients: Clients, agent: Client, ana: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A controller retries with the same id while its time lasts."""
-    monkeypatch.setattr(hub_module, "BUSY_SECONDS", 0.05)
     held, tries = ExitStack(), []
     give_up = hub_module._give_up
 
@@ -581,10 +581,11 @@ def test_command_is_sent_again_until_the_store_is_free(
         tries.append(work)
         held.close()  # whoever held the store is done with it
 
-    monkeypatch.setattr(hub_module, "_give_up", give_up_once)
     with agent.run(run_id=RUN_ID):
-        with held:
+        with held, monkeypatch.context() as patch:
             held.enter_context(held_elsewhere(clients.store))
+            patch.setattr(hub_module, "BUSY_SECONDS", 0.05)
+            patch.setattr(hub_module, "_give_up", give_up_once)
             assert ana.control(RUN_ID, "pause", wait=BOUND).is_success
         assert tries
 

@@ -68,7 +68,7 @@ def test_processes_with_only_some_of_the_marks_are_left_alone() -> None:
 
 
 def _guard(mark: str) -> subprocess.Popen[bytes]:
-    words = [sys.executable, "-I", "-S", leftover.__file__, f"ASSENT_TEST_MARK={mark}"]
+    words = [sys.executable, "-I", "-S", leftover.__file__, "5", f"ASSENT_TEST_MARK={mark}"]
     return subprocess.Popen(words, stdin=subprocess.PIPE, env={}, start_new_session=True)
 
 
@@ -91,7 +91,7 @@ def test_the_guard_leaves_everything_alone_when_its_loop_ends_in_order() -> None
     mark = secrets.token_hex(8)
     shell = _start("echo ready; exec sleep 600", ASSENT_TEST_MARK=mark)
     guard = _guard(mark)
-    guard.communicate(DONE, timeout=_PATIENCE)
+    guard.communicate(DONE + b"\n", timeout=_PATIENCE)
     assert guard.returncode == 0
     assert shell.poll() is None
     shell.kill()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from assent.hosts.output import Echo, Keeper, SignalScan, output_file
+from assent.hosts.output import Echo, Keeper, SignalScan, output_file, output_folder
 from assent.protocol.run import DoneReason, Mode
 
 
@@ -67,13 +67,13 @@ def test_output_beyond_the_limit_is_counted_and_not_kept(tmp_path: Path) -> None
 def test_names_of_runs_never_lead_out_of_the_folder(tmp_path: Path) -> None:
     """A run's id may be any text; each gets a file of its own."""
     names = ["../../etc", "..", ".hidden", "a/b", "a_b", "x" * 200, "ü", "plain-1.2"]
-    files = [output_file(tmp_path, "shop", name, 3, 1) for name in names]
+    files = [output_file(output_folder(tmp_path, "shop", name), 3, 1) for name in names]
     assert all(file.resolve().is_relative_to(tmp_path) for file in files)
     assert all(len(file.relative_to(tmp_path).parts) == 3 for file in files)
     assert len(set(files)) == len(names)
-    assert output_file(tmp_path, "shop", "plain-1.2", 3, 2) == (
-        tmp_path / "shop" / "plain-1.2" / "0003.attempt-2.log"
-    )
+    inner = output_folder(tmp_path, "shop", "plain-1.2", "issue/9")
+    assert output_file(inner, 3, 2).name == "0003.attempt-2.log"
+    assert inner.parent == tmp_path / "shop" / "plain-1.2"
 
 
 def test_a_terminal_gets_control_characters_made_visible_and_a_pipe_gets_the_bytes() -> None:

@@ -32,7 +32,12 @@ _PIPE_SECONDS = 1.0
 _UNFINISHED = frozenset({DoneReason.MAX_ITERATIONS.value, DoneReason.STUCK.value})
 
 
-@click.command("loop", cls=PlacedCommand)
+@click.command(
+    "loop",
+    cls=PlacedCommand,
+    # As env and nohup have it: what stands behind the command's name is the command's.
+    context_settings={"help_option_names": ["-h", "--help"], "allow_interspersed_args": False},
+)
 @click.option(
     "--mode",
     type=click.Choice([mode.value for mode in Mode]),
@@ -102,7 +107,8 @@ def command(place: Place, /, **given: Any) -> int:
     words: tuple[str, ...] = given["words"]
     if not words:
         raise click.UsageError("Which command? As in: assent loop --max 5 -- claude -p")
-    _check_command(words, given["model"])
+    prompt = _prompt(given)
+    _check_command(words, given["model"], has_prompt=prompt is not None)
     outer = _outer(place.environ, given["run_id"])
     plan = _plan(given, outer)
     with place.hub() as hub:
@@ -112,7 +118,7 @@ def command(place: Place, /, **given: Any) -> int:
             place.environ,
             hub.store.url,
             Path(f"{place.path}-runs"),
-            _prompt(given),
+            prompt,
             given["grace"].total_seconds(),
             given["keep_going"],
             given["raw"],
@@ -123,6 +129,8 @@ def command(place: Place, /, **given: Any) -> int:
         except Stopped:
             _say(f"stopped. To go on: assent loop --run-id {plan.run_id} -- …")
             return STILL_OPEN
+        if loop.was_over:
+            _say(f"run {run.run_id} had ended before, and nothing was run; new work takes another --run-id")
         if loop.reason is not None:
             return UNFINISHED if loop.reason in _UNFINISHED else DONE
         _say(_ending(run))
@@ -138,18 +146,21 @@ def status_of_run(run: Run) -> int:
 
 def _ending(run: Run) -> str:
     if run.status is Status.DONE:
-        return f"done: {run.reason}, {run.iteration} of {run.top.frame.max} iterations"
+        return f"done: {run.reason}, iteration {run.iteration} of {run.top.frame.max}"
     if run.reason == AbortReason.USER_CANCELLED:
         return f"cancelled by {render_name(run.ended_by)} at iteration {run.iteration}"
     return f"aborted at iteration {run.iteration}: {run.note}"
 
 
-def _check_command(words: tuple[str, ...], model: str | None) -> None:
+def _check_command(words: tuple[str, ...], model: str | None, *, has_prompt: bool) -> None:
     """Refuse what could not run before a run is begun for it."""
     if model is None and any("{model}" in word for word in words):
         raise click.UsageError("The command wants {model}: say which with --model.")
+    if not has_prompt and any("{prompt}" in word for word in words):
+        raise click.UsageError("The command wants {prompt}: give it with --prompt, --prompt-file or a pipe.")
     if "{" not in words[0] and shutil.which(words[0]) is None:
-        raise click.UsageError(f"There is no command {display(words[0], lines=False)} here.")
+        what = "cannot be executed" if Path(words[0]).is_file() else "is no command here"
+        raise click.UsageError(f"{display(words[0], lines=False)} {what}.")
 
 
 def _outer(environ: Mapping[str, str], run_id: str | None) -> tuple[str, int] | None:
@@ -189,7 +200,7 @@ def _prompt(given: dict[str, Any]) -> Callable[[], bytes] | None:
         piped = sys.stdin.buffer.read()
     except OSError as error:
         raise BadRequestError(f"The prompt cannot be read: {error.strerror}.") from None
-    return lambda: piped
+    return (lambda: piped) if piped or file is not None else None
 
 
 def _is_piped() -> bool:

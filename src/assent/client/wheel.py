@@ -102,8 +102,7 @@ class Wheel:
         self._calls = calls
         self._plan = plan
         self._hold: Hold | None = None
-        self.run: Run
-        """The run as it was when it was last looked at."""
+        self._run: Run | None = None
         self.fence: int
         """Ours, from the start on. The record's rises when somebody else takes the run; then ours is refused."""
 
@@ -111,6 +110,13 @@ class Wheel:
     def run_id(self) -> RunId:
         """The run's id, also before it is started."""
         return self._plan.run_id
+
+    @property
+    def run(self) -> Run:
+        """The run as it was when it was last looked at."""
+        if self._run is None:
+            raise BadRequestError("A run begins in a with block: with client.run(…) as run.")
+        return self._run
 
     def start(self) -> Call[Run]:
         """Begin the run, or take over one whose driver is dead.
@@ -138,7 +144,7 @@ class Wheel:
         run = yield from until(self._calls.door.find_run(self._calls.project, check_run_id(run_id)))
         if run is None or run.fence != fence:
             raise RunTakenError(f"The run {run_id} is no longer driven by whoever started this.")
-        self.run, self.fence = run, fence
+        self._run, self.fence = run, fence
         return run
 
     def begin(self, depth: int = 0) -> Call[Level | None]:
@@ -182,15 +188,15 @@ class Wheel:
         """Return the run as it is now."""
         run = yield from until(self._calls.door.find_run(self._calls.project, self.run.run_id))
         assert run is not None  # noqa: S101 - it was started, and no run ever goes away
-        self.run = run
+        self._run = run
         return run
 
     def wait(self, seconds: float | None = None) -> Call[Run]:
         """Return the run as soon as it is another than the one last looked at."""
         door, run = self._calls.door, self.run
         wait = door.until_run_changed(run.run_id, self._calls.project, run.sequence, seconds)
-        self.run = yield from until(wait)
-        return self.run
+        self._run = yield from until(wait)
+        return self._run
 
     def leave(self) -> None:
         """Let go of the run; whoever comes next may drive it."""
@@ -209,5 +215,5 @@ class Wheel:
         calls = self._calls
         told = yield from until(calls.door.send(command, calls.project, calls.principal, new_command_id()))
         assert isinstance(told, Run)  # noqa: S101 - the desk's reply to a driver
-        self.run = told
+        self._run = told
         return told

@@ -53,7 +53,7 @@ class Leftovers:
         parents = _parents()
         found = set() if self._ancestor is None else _descendants(parents, self._ancestor)
         found |= {pid for pid in parents if self._is_marked(pid)}
-        return sorted(found - self._spared)
+        return sorted(found - self._spared - _ancestors(parents, os.getpid()))
 
     def end(
         self,
@@ -144,6 +144,16 @@ def _descendants(parents: Mapping[int, int], ancestor: int) -> set[int]:
     return found
 
 
+def _ancestors(parents: Mapping[int, int], pid: int) -> set[int]:
+    """Return whom we came from. They may carry the marks, as a shell does in which somebody set them, and are no
+    leftovers.
+    """
+    found: set[int] = set()
+    while (pid := parents.get(pid, 0)) > 0 and pid not in found:
+        found.add(pid)
+    return found
+
+
 def _has_group(group: int) -> bool:
     try:
         os.killpg(group, 0)
@@ -165,13 +175,18 @@ def _is_all_zombie(group: int) -> bool:
 
 
 def main(arguments: list[str]) -> None:
-    """Guard a loop: its marks are the arguments, and its life is our standard input."""
-    marks = dict(argument.split("=", 1) for argument in arguments)
+    """Guard a loop: its grace time and marks are the arguments, and its life is our standard input.
+
+    A line there is the process group of the command that it has just started, or DONE.
+    """
+    grace_seconds = float(arguments[0])
+    marks = dict(argument.split("=", 1) for argument in arguments[1:])
     told = b""
     while piece := os.read(0, 64):
-        told += piece
-    if told != DONE:
-        Leftovers(marks).end()
+        told = (told + piece)[-64:]
+    last = told.split(b"\n")[-2:-1]
+    if last != [DONE]:
+        Leftovers(marks).end(grace_seconds, group=int(last[0]) if last and last[0].isdigit() else None)
 
 
 if __name__ == "__main__":

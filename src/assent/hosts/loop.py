@@ -29,7 +29,7 @@ from assent.hosts import leftover
 from assent.hosts.child import Child, Sinks
 from assent.hosts.ear import Ear
 from assent.hosts.leftover import DONE, GRACE_SECONDS, Leftovers, adopt_orphans
-from assent.hosts.output import Echo, Keeper, SignalScan, output_file
+from assent.hosts.output import Echo, Keeper, SignalScan, output_file, output_folder
 from assent.protocol.display import display
 from assent.protocol.error import BadRequestError, StoreBusyError
 from assent.protocol.run import DoneReason, Level, Run, Status
@@ -102,8 +102,12 @@ class Loop:
         self._depth = 0
         self.reason: DoneReason | None = None
         """How a loop inside a loop ended; its run goes on."""
-        self._out = Echo(_descriptor(sys.stdout), is_raw=orders.is_raw)
+        self.was_over = False
+        """The run had ended before, and nothing was run."""
         self._err = Echo(_descriptor(sys.stderr), is_raw=orders.is_raw)
+        # A loop inside a loop has nothing on its standard output: the outer one would take its signals for its own.
+        own = Echo(_descriptor(sys.stdout), is_raw=orders.is_raw)
+        self._out = own if outer_fence is None else self._err
         self._guard: subprocess.Popen[bytes] | None = None
 
     @property
@@ -121,6 +125,7 @@ class Loop:
         adopt_orphans()
         self._begin()
         if not self._is_there():
+            self.was_over = True
             return self.run
         self._announce()
         try:
@@ -148,14 +153,19 @@ class Loop:
 
     def _announce(self) -> None:
         run, frame = self.run, self.run.levels[self._depth].frame
-        kept = output_file(self._orders.folder, self._client.project, run.run_id, 1, 1).parent
-        kept = kept.relative_to(Path.cwd()) if kept.is_relative_to(Path.cwd()) else kept
+        limit = "one iteration" if frame.max == 1 else f"up to {frame.max} iterations"
         if self._depth:
-            self._tell(f"a loop inside {run.run_id}, up to {frame.max} iterations")
+            self._tell(f"a loop inside {run.run_id}, {limit}")
             return
+        kept = self._folder()
+        kept = kept.relative_to(Path.cwd()) if kept.is_relative_to(Path.cwd()) else kept
         goes_on = "goes on with " if run.fence > 1 else ""
-        self._tell(f"{goes_on}run {run.run_id}, up to {frame.max} iterations; output is kept in {kept}")
+        self._tell(f"{goes_on}run {run.run_id}, {limit}; output is kept in {kept}")
         self._tell(f"steer it from anywhere: assent pause {run.run_id} (or resume, cancel, escalate)")
+
+    def _folder(self) -> Path:
+        inner = self.run.levels[self._depth].frame.id if self._depth else ""
+        return output_folder(self._orders.folder, self._client.project, self.run.run_id, inner)
 
     def _is_there(self) -> bool:
         return self.run.is_active and self._depth < len(self.run.levels)
@@ -164,7 +174,9 @@ class Loop:
         """End what a dead driver of this run left running, before anything is run again."""
         if self._outer_fence is not None or self.run.fence == 1:
             return
-        marks = self._marks() | {"ASSENT_FENCE": str(self.run.fence - 1)}
+        # Of any of them: the last one may have been killed before it had ended what the one before it left. We have
+        # started nothing yet, so whatever carries the marks of this run is not ours.
+        marks = self._marks()
         marks.pop("ASSENT_LOOP")
         earlier = Leftovers(marks)
         left = earlier.find()
@@ -180,7 +192,7 @@ class Loop:
         }
 
     def _start_guard(self) -> subprocess.Popen[bytes] | None:
-        words = [sys.executable, "-I", "-S", leftover.__file__]
+        words = [sys.executable, "-I", "-S", leftover.__file__, str(self._orders.grace_seconds)]
         words += [f"{name}={value}" for name, value in self._marks().items()]
         with suppress(OSError):  # without a guard, the next driver ends what is left
             return subprocess.Popen(  # noqa: S603 - our own file
@@ -194,11 +206,18 @@ class Loop:
             )
         return None
 
+    def _brief_guard(self, line: bytes, guard: subprocess.Popen[bytes] | None = None) -> None:
+        guard = guard or self._guard
+        if guard is not None and guard.stdin is not None:
+            with suppress(OSError):
+                guard.stdin.write(line + b"\n")
+                guard.stdin.flush()
+
     def _dismiss_guard(self) -> None:
         guard, self._guard = self._guard, None
         if guard is not None and guard.stdin is not None:
+            self._brief_guard(DONE, guard)
             with suppress(OSError):
-                guard.stdin.write(DONE)
                 guard.stdin.close()
             with suppress(subprocess.TimeoutExpired):
                 guard.wait(_GUARD_SECONDS)
@@ -250,13 +269,12 @@ class Loop:
 
     def _run_child(self, ear: Ear, level: Level) -> tuple[int | None, Sinks]:
         frame = level.frame
-        path = output_file(
-            self._orders.folder, self._client.project, self.run.run_id, frame.iter, level.attempt
-        )
+        path = output_file(self._folder(), frame.iter, level.attempt)
         sinks = Sinks(self._out, self._err, Keeper(path), SignalScan(frame.mode))
         child: Child | None = None
         try:
             child = self._start_child(level, sinks)
+            self._brief_guard(str(child.pid).encode())
             while True:
                 status = child.attend(ear)
                 if status is not None:

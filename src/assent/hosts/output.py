@@ -21,7 +21,7 @@ from assent.protocol.completion import LONGEST_SIGNAL, recognise_signal
 from assent.protocol.display import display
 from assent.protocol.run import DoneReason, Mode
 
-__all__ = ["MAX_KEPT_BYTES", "Echo", "Keeper", "SignalScan", "output_file"]
+__all__ = ["MAX_KEPT_BYTES", "Echo", "Keeper", "SignalScan", "output_file", "output_folder"]
 
 MAX_KEPT_BYTES = 10 << 20
 """Of each iteration."""
@@ -34,10 +34,15 @@ _LONGEST_LINE = 2 * LONGEST_SIGNAL
 _TOO_LONG = b"\0" * (_LONGEST_LINE + 1)
 
 
-def output_file(folder: Path, project: str, run_id: str, number: int, attempt: int) -> Path:
+def output_folder(folder: Path, project: str, run_id: str, frame_id: str = "") -> Path:
+    """Return where the output of a run is kept; that of a loop inside its own has a folder there."""
+    place = folder / _safe(project) / _safe(run_id)
+    return place / _safe(frame_id) if frame_id else place
+
+
+def output_file(folder: Path, number: int, attempt: int) -> Path:
     """Return where an iteration's output is kept."""
-    name = f"{number:04}.log" if attempt == 1 else f"{number:04}.attempt-{attempt}.log"
-    return folder / _safe(project) / _safe(run_id) / name
+    return folder / (f"{number:04}.log" if attempt == 1 else f"{number:04}.attempt-{attempt}.log")
 
 
 def _safe(name: str) -> str:
@@ -52,7 +57,10 @@ class Keeper:
     """A file that takes so much and no more."""
 
     def __init__(self, path: Path, limit: int = MAX_KEPT_BYTES) -> None:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in reversed([path.parent, *path.parent.parents]):
+            folder.mkdir(
+                mode=0o700, exist_ok=True
+            )  # `parents=True` would let others look into all but the last
         self.path = path
         self._left = limit
         self._lost = 0
@@ -93,7 +101,8 @@ class Echo:
     def __init__(self, descriptor: int | None, *, is_raw: bool = False) -> None:
         self.descriptor = descriptor
         self._decoder: codecs.IncrementalDecoder | None = None
-        if descriptor is not None and os.isatty(descriptor) and not is_raw:
+        self._is_terminal = descriptor is not None and os.isatty(descriptor)
+        if self._is_terminal and not is_raw:
             self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._is_inked = self._decoder is not None and _shows_ink()
         self._pending = b""
@@ -123,7 +132,7 @@ class Echo:
 
     def finish_line(self) -> None:
         """End a line that was left open on a terminal. A program gets the output's bytes, and none of ours."""
-        if self._decoder is not None and not self._is_at_line_start:
+        if self._is_terminal and not self._is_at_line_start:
             self._show(b"\n")
 
     def _frame(self, text: str) -> str:

@@ -1,4 +1,4 @@
-"""The one guard: who may send which command. Every door leads through it."""
+"""The one check: who may send which command. Every door leads through it."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ from assent.engine.reactions import carry_out
 from assent.engine.stamp import Stamp
 from assent.hub.command import Posted, PostMessage
 from assent.hub.record import TopicPosted
-from assent.protocol.control import Control, ControlState, Malformed, parse_request
+from assent.protocol.control import Code, Control, ControlState, Malformed, failure, parse_request
 from assent.protocol.error import ForbiddenError, NotFoundError
 from assent.protocol.json_text import parse_json
 from assent.protocol.principal import parse_principal
@@ -81,7 +81,10 @@ class TopicDesk:
         if control.state is ControlState.POSTED:
             self._step(head, control, TakeUp(run, stamp))
             return
-        payload, events = carry_out(control, run, stamp)
+        try:
+            payload, events = carry_out(control, run, stamp)
+        except Exception as error:  # noqa: BLE001 - nothing is written yet, and every later transaction would fail on it
+            payload, events = failure(Code.INVALID_STATE, f"The command cannot be executed: {error!r}."), ()
         self._step(head, control, ResolveControl(payload, stamp))
         self._desk.happen(head, run, events)
 

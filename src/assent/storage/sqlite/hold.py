@@ -64,7 +64,9 @@ class FileHold:
         with _forking:
             if self.is_held:
                 with suppress(FileNotFoundError):
-                    os.unlink(self._path)  # noqa: PTH108 - beside the other calls of its kind
+                    # Not the file of another holder, should somebody have cleared ours away meanwhile.
+                    if self._is_ours(self._descriptor):
+                        os.unlink(self._path)  # noqa: PTH108 - beside the other calls of its kind
                 # Said aloud: a copy of the descriptor in a child that is just starting would keep the lock.
                 fcntl.flock(self._descriptor, fcntl.LOCK_UN)
                 self.drop()
@@ -79,7 +81,7 @@ class FileHold:
         descriptor = self._open()
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.path.samestat(os.fstat(descriptor), os.stat(self._path, follow_symlinks=False)):  # noqa: PTH116
+            if self._is_ours(descriptor):
                 os.ftruncate(descriptor, 0)
                 os.pwrite(descriptor, str(os.getpid()).encode(), 0)
                 self._descriptor, descriptor = descriptor, -1
@@ -92,6 +94,10 @@ class FileHold:
         finally:
             if descriptor >= 0:
                 os.close(descriptor)
+
+    def _is_ours(self, descriptor: int) -> bool:
+        """Whether this open file is still the one under the hold's name."""
+        return os.path.samestat(os.fstat(descriptor), os.stat(self._path, follow_symlinks=False))  # noqa: PTH116
 
     def _open(self) -> int:
         try:
