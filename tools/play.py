@@ -42,6 +42,8 @@ __all__ = ["PlayError", "is_played", "main", "play"]
 
 
 _TRIES = 30
+_ACCIDENTS = ("Something unexpected happened", "Traceback (most recent call last)")
+"""What a program says that has a fault; nobody is to take it for documentation."""
 
 
 class PlayError(Exception):
@@ -192,6 +194,8 @@ class _Stage:
     def _capture(self, block: Block, terminal: Terminal) -> str:
         terminal.settle(waits="waits" in block.words)
         shown = terminal.take()
+        if any(sign in shown for sign in _ACCIDENTS):
+            raise PlayError(f"this must not stand on a page.\n{shown}")
         if "…" in block.text.splitlines():
             return self._compare(block.text, shown)
         self._learn(shown)

@@ -237,6 +237,26 @@ def test_a_killed_loop_is_gone_on_with_still_paused_and_says_what_it_repeats(
     assert len(_lines(ledger)) == 3
 
 
+def test_a_killed_loop_takes_even_that_along_which_cleared_its_environment(
+    shell: Shell, ledger: Path
+) -> None:
+    """The guard knows the group of the command, and need not find its marks."""
+    script = 'env -i PATH="$PATH" sleep 621 & echo $! $$ >>ledger; sleep 622'
+    loop = shell.start("loop", "--run-id", "r1", "--grace", "0.3", "--", "sh", "-c", script)
+    _begun(ledger, 1)
+    os.kill(loop.pid, signal.SIGKILL)
+    pids = [int(word) for word in _lines(ledger)[0].split()]
+    wait_for(lambda: not any(_is_alive(pid) for pid in pids))
+    shell.finish(loop)
+
+
+def _is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_loop_that_is_told_to_stop_ends_its_command_and_leaves_the_run(
     shell: Shell, ledger: Path, run: Callable[[str], Run], number: int
@@ -285,6 +305,21 @@ def test_a_loop_inside_a_loop_is_a_frame_of_the_same_run(shell: Shell, ledger: P
     }
     assert runs[0][0]["stack"][1]["id"].startswith("issue-auth-1-")
     assert runs[0][0]["run_id"] == runs[0][0]["stack"][0]["id"] == "g1"
+
+
+def test_the_signal_of_an_inner_loop_does_not_end_the_outer_one(shell: Shell) -> None:
+    """Also where both have the same mode; and their outputs are kept apart."""
+    assent = f"{sys.executable} -m assent"
+    inner = f"{assent} loop --max 3 -- echo '{_DONE}'"
+    ended = shell.run("loop", "--run-id", "r1", "--max", "2", "--", "sh", "-c", inner)
+    assert ended.status == 7, ended.err
+    assert ended.out == ""
+    assert "done: MAX_ITERATIONS, iteration 2 of 2" in ended.err
+    kept = shell.store.parent / "assent.db-runs" / "shop" / "r1"
+    assert {path.name for path in kept.iterdir()} >= {"0001.log", "0002.log"}
+    inside = [path.read_text() for path in kept.glob("000*-loop-*/0001.log")]
+    assert len(inside) == 2
+    assert set(inside) == {f"{_DONE}\n"}
 
 
 def test_each_iterations_output_is_kept_and_belongs_to_its_owner_alone(shell: Shell) -> None:

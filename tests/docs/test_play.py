@@ -27,6 +27,13 @@ def test_every_kind_of_page_is_played() -> None:
     assert how_to <= names
 
 
+def test_program_that_has_a_fault_is_not_captured(tmp_path: Path) -> None:
+    """A page that is captured anew must not tell of an accident as if it were meant."""
+    page = make_page(tmp_path, "console play\n$ python -c 'boom'")
+    with pytest.raises(PlayError, match="must not stand on a page"):
+        play(page, writes=True)
+
+
 def make_page(folder: Path, *blocks: str) -> Page:
     """Write a page of just these blocks."""
     path = folder / "page.md"

@@ -7,22 +7,47 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
+
+import pytest
 
 from assent.hosts import leftover
 from assent.hosts.leftover import DONE, Leftovers
 
 _PATIENCE = 20.0
+Start = Callable[[str], subprocess.Popen[bytes]]
 
 
-def _start(script: str, **marks: str) -> subprocess.Popen[bytes]:
-    """Start a shell that says when all is running."""
-    shell = subprocess.Popen(
-        ["sh", "-c", script], env={**os.environ, **marks}, stdout=subprocess.PIPE, start_new_session=True
-    )
-    assert shell.stdout is not None
-    assert select.select([shell.stdout], [], [], _PATIENCE)[0]
-    assert shell.stdout.readline() == b"ready\n"
-    return shell
+@pytest.fixture
+def mark() -> Iterator[str]:
+    """Give a mark of this test's own; nothing that carries it outlives the test."""
+    mark = secrets.token_hex(8)
+    yield mark
+    Leftovers({"ASSENT_TEST_MARK": mark}).end(0.0)
+
+
+@pytest.fixture
+def start(mark: str) -> Iterator[Callable[[str], subprocess.Popen[bytes]]]:
+    """Give a way to start a shell that carries the mark, and says when all is running."""
+    shells: list[subprocess.Popen[bytes]] = []
+
+    def start(script: str) -> subprocess.Popen[bytes]:
+        environ = {**os.environ, "ASSENT_TEST_MARK": mark}
+        shell = subprocess.Popen(
+            ["sh", "-c", script], env=environ, stdout=subprocess.PIPE, start_new_session=True
+        )
+        shells.append(shell)
+        assert shell.stdout is not None
+        assert select.select([shell.stdout], [], [], _PATIENCE)[0]
+        assert shell.stdout.readline() == b"ready\n"
+        return shell
+
+    yield start
+    for shell in shells:
+        shell.kill()
+        shell.wait(_PATIENCE)
+        assert shell.stdout is not None
+        shell.stdout.close()
 
 
 def _wait_until_none(leftovers: Leftovers) -> None:
@@ -32,39 +57,28 @@ def _wait_until_none(leftovers: Leftovers) -> None:
         select.select([], [], [], 0.02)
 
 
-def test_marked_processes_are_found_in_any_session_and_ended() -> None:
+def test_marked_processes_are_found_in_any_session_and_ended(mark: str, start: Start) -> None:
     """A program may leave its group and lose its parent; its environment it keeps."""
-    mark = secrets.token_hex(8)
-    shell = _start("setsid sleep 600 & sleep 600 & echo ready; wait", ASSENT_TEST_MARK=mark)
+    shell = start("setsid sleep 600 & sleep 600 & echo ready; wait")
     leftovers = Leftovers({"ASSENT_TEST_MARK": mark})
     assert len(leftovers.find()) == 3
     assert leftovers.end(5.0)
     assert leftovers.find() == []
     shell.wait(_PATIENCE)
-    assert shell.stdout is not None
-    shell.stdout.close()
 
 
-def test_what_ignores_the_request_is_killed_after_the_grace_time() -> None:
+def test_what_ignores_the_request_is_killed_after_the_grace_time(mark: str, start: Start) -> None:
     """Asking first, and no asking any more then."""
-    mark = secrets.token_hex(8)
-    shell = _start('trap "" TERM; echo ready; while :; do sleep 600; done', ASSENT_TEST_MARK=mark)
+    shell = start('trap "" TERM; echo ready; while :; do sleep 600; done')
     assert Leftovers({"ASSENT_TEST_MARK": mark}).end(0.2, group=shell.pid)
     assert shell.wait(_PATIENCE) == -signal.SIGKILL
-    assert shell.stdout is not None
-    shell.stdout.close()
 
 
-def test_processes_with_only_some_of_the_marks_are_left_alone() -> None:
+def test_processes_with_only_some_of_the_marks_are_left_alone(mark: str, start: Start) -> None:
     """Another run's agent is none of our business."""
-    mark = secrets.token_hex(8)
-    shell = _start("echo ready; exec sleep 600", ASSENT_TEST_MARK=mark)
+    shell = start("echo ready; exec sleep 600")
     assert Leftovers({"ASSENT_TEST_MARK": mark, "ASSENT_LOOP": "none"}).end(0.1)
     assert shell.poll() is None
-    shell.kill()
-    shell.wait(_PATIENCE)
-    assert shell.stdout is not None
-    shell.stdout.close()
 
 
 def _guard(mark: str) -> subprocess.Popen[bytes]:
@@ -72,29 +86,23 @@ def _guard(mark: str) -> subprocess.Popen[bytes]:
     return subprocess.Popen(words, stdin=subprocess.PIPE, env={}, start_new_session=True)
 
 
-def test_the_guard_ends_what_is_left_when_its_loop_dies() -> None:
+def test_the_guard_ends_what_is_left_when_its_loop_dies(mark: str, start: Start) -> None:
     """Its standard input closes without a word: that is a loop that was killed."""
-    mark = secrets.token_hex(8)
-    shell = _start("setsid sleep 600 & echo ready; sleep 600", ASSENT_TEST_MARK=mark)
+    shell = start("setsid sleep 600 & echo ready; sleep 600")
     guard = _guard(mark)
     assert guard.stdin is not None
     guard.stdin.close()
     shell.wait(_PATIENCE)
     guard.wait(_PATIENCE)
     _wait_until_none(Leftovers({"ASSENT_TEST_MARK": mark}))
-    assert shell.stdout is not None
-    shell.stdout.close()
 
 
-def test_the_guard_leaves_everything_alone_when_its_loop_ends_in_order() -> None:
+def test_the_guard_leaves_everything_alone_when_its_loop_ends_in_order(mark: str, start: Start) -> None:
     """What a finished loop left in the background on purpose goes on."""
-    mark = secrets.token_hex(8)
-    shell = _start("echo ready; exec sleep 600", ASSENT_TEST_MARK=mark)
+    shell = start("echo ready; exec sleep 600")
     guard = _guard(mark)
     guard.communicate(DONE + b"\n", timeout=_PATIENCE)
     assert guard.returncode == 0
     assert shell.poll() is None
     shell.kill()
     shell.wait(_PATIENCE)
-    assert shell.stdout is not None
-    shell.stdout.close()

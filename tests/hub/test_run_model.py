@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from hypothesis import Phase, settings
@@ -60,6 +60,9 @@ class Hands:
 
 class Steering(RuleBasedStateMachine):
     """A hub that is restarted, beside the model."""
+
+    reached: ClassVar[set[str]] = set()
+    """The types of event that came about in any example."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -229,6 +232,7 @@ class Steering(RuleBasedStateMachine):
         try:
             with self.hub.store.reading() as reader:
                 records = reader.records(PROJECT, 0, 10_000)
+            self.reached.update(record.type for record in records)
             check_log([(record.type, json.loads(record.body or b"{}")) for record in records])
             assert [record.sequence for record in records] == list(range(1, len(records) + 1))
             assert verify(self.hub.store).problems == ()
@@ -281,6 +285,15 @@ def test_runs_and_controls_behave_as_the_model_says() -> None:
     """Whatever comes in whichever order; each example ends with an audit."""
     bounds = settings(max_examples=80, stateful_step_count=40)
     run_state_machine_as_test(Steering, settings=bounds)
+    rare = {
+        "control.expired",
+        "control.replied",
+        "run.taken",
+        "run.resumed",
+        "run.frame_popped",
+        "run.aborted",
+    }
+    assert Steering.reached >= rare, "the examples do not go far enough"
 
 
 def test_model_notices_a_machine_that_forgets(monkeypatch: pytest.MonkeyPatch) -> None:

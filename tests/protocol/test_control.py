@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.protocol.control import (
+    MAX_REASON,
     MAX_REQUEST_ID,
     Code,
     ControlCommand,
@@ -253,11 +254,15 @@ MALFORMED: dict[str, tuple[bytes, str]] = {
     ),
     "escalate for a number": (
         changed("escalate", payload={"model": "opus", "reason": 3}),
-        "payload.reason must be a string.",
+        f"payload.reason must be a string of at most {MAX_REASON} characters.",
+    ),
+    "escalate for an endless reason": (
+        changed("escalate", payload={"model": "opus", "reason": "x" * (MAX_REASON + 1)}),
+        f"payload.reason must be a string of at most {MAX_REASON} characters.",
     ),
     "escalate for null": (
         changed("escalate", payload={"model": "opus", "reason": None}),
-        "payload.reason must be a string.",
+        f"payload.reason must be a string of at most {MAX_REASON} characters.",
     ),
 }
 """I-X11, a case each: the message, and the sentence that says what is wrong with it."""

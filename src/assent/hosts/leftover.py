@@ -1,8 +1,9 @@
 """Finding and ending what a loop has started and what those have started: its leftovers.
 
 Three nets, as each has a hole: the process group (a program may leave it), descent (ends where a parent died, unless
-orphans come to us, which `adopt_orphans` asks for), and marks in the environment (a program may clear them). On a
-machine without /proc only the group is left.
+orphans come to us, which `adopt_orphans` asks for), and marks in the environment, with the sessions that marked
+processes lead (a program may clear the marks, or open a session of its own, but few do both). On a machine without
+/proc only the group is left.
 
 Run as a program this file is the guard of a loop: it waits on standard input, and if the loop dies before it has said
 "done", the guard ends what the loop had started. So a loop that is killed leaves no agent behind that nobody steers.
@@ -47,12 +48,16 @@ class Leftovers:
         self._marks = [f"{name}={value}".encode() for name, value in marks.items()]
         self._ancestor = ancestor
         self._spared = {os.getpid(), *spared}
+        self._sessions: set[int] = set()
+        """Those that a marked process leads or led: whoever is in one belongs to it, marks or not."""
 
     def find(self) -> list[int]:
         """Return the process ids of all that are left."""
-        parents = _parents()
+        parents, sessions = _look_around()
         found = set() if self._ancestor is None else _descendants(parents, self._ancestor)
-        found |= {pid for pid in parents if self._is_marked(pid)}
+        marked = {pid for pid in parents if self._is_marked(pid)}
+        self._sessions |= {pid for pid in marked if sessions[pid] == pid}
+        found |= marked | {pid for pid, session in sessions.items() if session in self._sessions}
         return sorted(found - self._spared - _ancestors(parents, os.getpid()))
 
     def end(
@@ -121,9 +126,9 @@ class Leftovers:
         return all(mark in entries for mark in self._marks)
 
 
-def _parents() -> dict[int, int]:
-    """Return the parent of every process that is not a zombie."""
-    found = {}
+def _look_around() -> tuple[dict[int, int], dict[int, int]]:
+    """Return the parent and the session of every process that is not a zombie."""
+    parents, sessions = {}, {}
     with suppress(OSError):
         for entry in os.listdir(_PROC):  # noqa: PTH208 - on a path that looks often
             if entry.isdecimal():
@@ -131,8 +136,8 @@ def _parents() -> dict[int, int]:
                     # The name in brackets may hold anything, brackets too.
                     fields = (_PROC / entry / "stat").read_text(errors="replace").rpartition(")")[2].split()
                     if fields[0] not in {"Z", "X"}:
-                        found[int(entry)] = int(fields[1])
-    return found
+                        parents[int(entry)], sessions[int(entry)] = int(fields[1]), int(fields[3])
+    return parents, sessions
 
 
 def _descendants(parents: Mapping[int, int], ancestor: int) -> set[int]:
@@ -166,8 +171,7 @@ def _is_all_zombie(group: int) -> bool:
     """A group whose members have all ended, and only wait to be noticed."""
     if not _PROC.is_dir():
         return False
-    living = _parents()
-    for pid in living:
+    for pid in _look_around()[0]:
         with suppress(OSError):
             if os.getpgid(pid) == group:
                 return False

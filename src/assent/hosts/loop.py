@@ -164,7 +164,9 @@ class Loop:
         self._tell(f"steer it from anywhere: assent pause {run.run_id} (or resume, cancel, escalate)")
 
     def _folder(self) -> Path:
-        inner = self.run.levels[self._depth].frame.id if self._depth else ""
+        levels, inner = self.run.levels, ""
+        if self._depth:
+            inner = f"{levels[self._depth - 1].frame.iter:04}-{levels[self._depth].frame.id}"
         return output_folder(self._orders.folder, self._client.project, self.run.run_id, inner)
 
     def _is_there(self) -> bool:
