@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import pytest
 from hypothesis import Phase, settings
 from hypothesis import strategies as st
-from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
 from assent.hub.audit import verify
 from assent.hub.command import (
@@ -40,11 +40,14 @@ from tests.steering import PROJECT, post, tell
 __all__: list[str] = []
 
 RUNS = st.sampled_from(["r1", "r2"])
-IDS = st.sampled_from([f"req-{number}" for number in range(6)])
+COMMANDS = st.sampled_from(["pause", "resume", "escalate", "pause", "resume", "escalate", "cancel"])
+OLDER = st.integers(0, 8)
+"""Which request id is meant: a new one, or how far back an old one."""
 MODELS = st.sampled_from(["opus", "sonnet"])
 FENCES = st.sampled_from([0, 0, 0, 0, -1])
 """What a driver's fence differs by from the present one: mostly nothing."""
 DEPTHS = st.sampled_from([0, 0, 1])
+SIGNALS = st.sampled_from([None] * 10 + [reason.value for reason in DoneReason])
 
 
 class Hands:
@@ -118,29 +121,50 @@ class Steering(RuleBasedStateMachine):
 
     # The controller
 
-    @rule(
-        request_id=IDS,
-        command=st.sampled_from(["pause", "resume", "resume", "cancel", "escalate"]),
-        run_id=RUNS,
-        model=MODELS,
-        is_left=st.booleans(),
-    )
-    def post_request(self, request_id: str, command: str, run_id: str, model: str, is_left: bool) -> None:
+    @rule(back=OLDER, command=COMMANDS, run_id=RUNS, model=MODELS, is_left=st.booleans())
+    def post_request(self, back: int, command: str, run_id: str, model: str, is_left: bool) -> None:
         """Post a REQUEST, of an old id or of a new one."""
-        payload = {"model": model} if command == "escalate" else {}
+        self.put(
+            self.request_id(back), command, run_id, model if command == "escalate" else "", is_left=is_left
+        )
+
+    @rule(back=OLDER, is_left=st.booleans())
+    def post_again(self, back: int, is_left: bool) -> None:
+        """Replay an old REQUEST, word for word."""
+        asked = self.model.asked.get(self.request_id(back))
+        if asked is not None:
+            self.put(self.request_id(back), asked.command, asked.run_id, asked.model, is_left=is_left)
+
+    @rule(run_id=RUNS, command=st.sampled_from(["pause", "resume"]))
+    def steer(self, run_id: str, command: str) -> None:
+        """Do both transactions of a command."""
+        self.put(self.request_id(0), command, run_id, "", is_left=False)
+        self.tick()
+
+    @rule(run_id=RUNS, seconds=st.sampled_from([30, 31]))
+    def leave_a_request_lying(self, run_id: str, seconds: float) -> None:
+        """Post a REQUEST and let time go by before anybody comes."""
+        self.put(self.request_id(0), "pause", run_id, "", is_left=True)
+        self.model.now = self.model.at + seconds
+
+    def request_id(self, back: int) -> str:
+        """Return a new id, or one of those that were used last."""
+        return f"req-{max(0, len(self.model.asked) - back)}"
+
+    def put(self, request_id: str, command: str, run_id: str, model: str, *, is_left: bool) -> None:
+        """Post it here and there."""
+        payload = {"model": model} if model else {}
         text = request_text(command, request_id=request_id, target={"run_id": run_id}, payload=payload)
-        known_model = model if command == "escalate" else ""
-        self.model.post(request_id, command, run_id, known_model, is_left=is_left)
+        self.model.post(request_id, command, run_id, model, is_left=is_left)
         post(self.hub, text, ANA, is_left=is_left)
 
-    @rule(request_id=IDS)
-    def post_again(self, request_id: str) -> None:
-        """Replay an old REQUEST, word for word."""
-        asked = self.model.asked.get(request_id)
-        if asked is not None:
-            self.post_request(request_id, asked.command, asked.run_id, asked.model, is_left=False)
-
     # The driver
+
+    @initialize()
+    def start_both(self) -> None:
+        """Begin with two runs."""
+        for run_id in ("r1", "r2"):
+            self.start(run_id, 4)
 
     @rule(run_id=RUNS, most=st.integers(1, 4))
     def start(self, run_id: str, most: int) -> None:
@@ -158,8 +182,8 @@ class Steering(RuleBasedStateMachine):
         run_id=RUNS,
         off=FENCES,
         depth=DEPTHS,
-        signal=st.none() | st.none() | st.sampled_from([reason.value for reason in DoneReason]),
-        failure=st.sampled_from(["", "", "", "boom"]),
+        signal=SIGNALS,
+        failure=st.sampled_from([""] * 12 + ["boom"]),
     )
     def end(self, run_id: str, off: int, depth: int, signal: str | None, failure: str) -> None:
         """End an iteration."""
@@ -177,17 +201,22 @@ class Steering(RuleBasedStateMachine):
         command = PushFrame(RunId(run_id), fence, new_frame(id="inner", max=most), 1)
         self.both(lambda: self.model.push(run_id, fence, most), command)
 
-    @rule(run_id=RUNS, off=FENCES)
-    def pop(self, run_id: str, off: int) -> None:
-        """End it."""
-        fence = self.fence(run_id, off)
-        self.both(lambda: self.model.pop(run_id, fence, 1), PopFrame(RunId(run_id), fence, 1))
+    @rule(run_id=RUNS, most=st.integers(1, 2))
+    def turn_with_a_loop_inside(self, run_id: str, most: int) -> None:
+        """Go through a whole iteration with a loop in it, as far as the run lets one."""
+        self.begin(run_id, 0, 0)
+        self.push(run_id, 0, most)
+        self.begin(run_id, 0, 1)
+        self.end(run_id, 0, 1, None, "")
 
-    @rule(run_id=RUNS, off=FENCES)
-    def finish(self, run_id: str, off: int) -> None:
-        """End the run."""
+    @rule(run_id=RUNS, off=FENCES, depth=st.sampled_from([1, 1, 1, 0, None]))
+    def pop_or_finish(self, run_id: str, off: int, depth: int | None) -> None:
+        """End a loop, or the run."""
         fence = self.fence(run_id, off)
-        self.both(lambda: self.model.finish(run_id, fence), FinishRun(RunId(run_id), fence))
+        if depth is None:
+            self.both(lambda: self.model.finish(run_id, fence), FinishRun(RunId(run_id), fence))
+        else:
+            self.both(lambda: self.model.pop(run_id, fence, depth), PopFrame(RunId(run_id), fence, depth))
 
     # What must hold
 
@@ -283,7 +312,7 @@ def check_log(log: list[tuple[str, dict[str, Any]]]) -> None:
 @proves("I5", "I9", "I10", "I11", "I31", "I32", "I44", "I45")
 def test_runs_and_controls_behave_as_the_model_says() -> None:
     """Whatever comes in whichever order; each example ends with an audit."""
-    bounds = settings(max_examples=80, stateful_step_count=40)
+    bounds = settings(max_examples=60, stateful_step_count=40)
     run_state_machine_as_test(Steering, settings=bounds)
     rare = {
         "control.expired",

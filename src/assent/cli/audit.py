@@ -50,6 +50,8 @@ def _verify(place: Place, /, as_json: bool) -> int:
 def render_audit(audit: Audit) -> str:
     """Return what was looked at and the verdict, in one sentence."""
     looked = f"{count(audit.projects, 'project')}, {count(audit.events, 'event')}, {count(audit.asks, 'ask')}"
+    if audit.runs:
+        looked += f", {count(audit.runs, 'run')}"
     if audit.erased:
         looked += f", {audit.erased:,} of them with an erased body and not compared"
     verdict = "the record is whole"

@@ -21,6 +21,7 @@ from assent.cli.json_line import echo_json
 from assent.cli.place import Place
 from assent.cli.span import SPAN
 from assent.cli.words import count
+from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
 from assent.client.identity import person
 from assent.client.steer import STRONGEST_MODEL
@@ -231,6 +232,8 @@ def render_result(result: ControlMessage, run: Run | None, withdrawn: int = 0) -
 def _refuse(result: ControlMessage, found: FoundRun) -> int:
     message = quote(str(result.payload.get("message", "")), 2 * _LONGEST).removesuffix(".")
     hint = " assent runs shows what is active." if result.code == Code.NOT_FOUND else ""
+    if hint and len(found.run_id) < SHORTEST_ID:
+        hint += f" A part of an id has at least {SHORTEST_ID} characters."
     say(f"{message} ({display(str(result.code), lines=False)}).{hint}")
     if result.code == Code.NOT_FOUND and found.troubles:
         say(display(f"Not looked at: {'; '.join(found.troubles)}", lines=False))

@@ -12,6 +12,7 @@ import msgspec
 
 from assent.protocol.display import is_encodable, quote
 from assent.protocol.error import BadRequestError
+from assent.protocol.json_text import Json
 
 __all__ = ["CONTROL_TOPIC", "CURRENT_TOPIC", "MAX_TOPIC", "Message", "check_topic", "render_message"]
 
@@ -30,6 +31,12 @@ class Message(msgspec.Struct, frozen=True):
     posted_at: datetime
     body: msgspec.Raw
     """The JSON as it was posted."""
+
+    @property
+    def value(self) -> Json:
+        """The body, read."""
+        value: Json = msgspec.json.decode(self.body)
+        return value
 
 
 _encoder = msgspec.json.Encoder()
