@@ -292,9 +292,19 @@ def refusal() -> Iterator[list[str]]:
 
 
 def check_log(log: list[tuple[str, dict[str, Any]]]) -> None:
-    """Check the claims that need no model: one execution an id, nothing begun while paused, nothing after an end."""
+    """Check the claims that need no model.
+
+    One execution an id, its RESULT right before what it causes, nothing begun while paused, nothing after an end.
+    """
     executed = Counter(body["request_id"] for kind, body in log if kind == "control.resolved")
     assert all(count == 1 for count in executed.values())
+    for (kind, body), (before, told) in zip(log, [("", {}), *log], strict=False):
+        if kind in {"run.paused", "run.resumed", "run.escalated"} or body.get("reason") == "USER_CANCELLED":
+            assert before == "control.resolved"
+            assert (told["message"]["payload"]["status"], told["message"]["target"]["run_id"]) == (
+                "success",
+                body["run_id"],
+            )
     paused: dict[str, bool] = {}
     ended: set[str] = set()
     for kind, body in log:
@@ -312,16 +322,9 @@ def check_log(log: list[tuple[str, dict[str, Any]]]) -> None:
 @proves("I5", "I9", "I10", "I11", "I31", "I32", "I44", "I45")
 def test_runs_and_controls_behave_as_the_model_says() -> None:
     """Whatever comes in whichever order; each example ends with an audit."""
-    bounds = settings(max_examples=60, stateful_step_count=40)
+    bounds = settings(max_examples=70, stateful_step_count=40)
     run_state_machine_as_test(Steering, settings=bounds)
-    rare = {
-        "control.expired",
-        "control.replied",
-        "run.taken",
-        "run.resumed",
-        "run.frame_popped",
-        "run.aborted",
-    }
+    rare = {"control.expired", "control.replied", "run.taken", "run.resumed"}
     assert Steering.reached >= rare, "the examples do not go far enough"
 
 
