@@ -9,7 +9,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assent.client.door import Call
-from assent.client.wheel import Wheel
+from assent.client.wheel import Rung, Wheel
 from assent.engine import control as control_machine
 from assent.engine import run as run_machine
 from assent.engine.control import PostRequest, ResolveControl, TakeUp
@@ -71,9 +71,9 @@ def _drive_without_fence() -> None:
 
 
 def _work_without_leave() -> None:
-    def eager(wheel: Wheel, depth: int = 0) -> Call[Level | None]:
-        run = yield from wheel.try_begin(depth)
-        return run.levels[depth] if run.is_active else None
+    def eager(wheel: Wheel, rung: Rung) -> Call[Level | None]:
+        run = yield from wheel.try_begin(rung)
+        return run.levels[rung.depth] if run.is_active else None
 
     swap(Wheel, "begin", eager)
 

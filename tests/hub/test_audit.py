@@ -142,8 +142,13 @@ TAMPERINGS: dict[str, tuple[str, ...]] = {
     "run unreadable": ("UPDATE runs SET record = CAST('{}' AS BLOB)",),
     "run deleted": ("DELETE FROM runs",),
     "run invented": (
-        "INSERT INTO runs SELECT NULL, project_number, 'loop-9', 1, sequence, CAST(replace(CAST(record AS TEXT), run_id, 'loop-9') AS BLOB) FROM runs",
+        "INSERT INTO runs SELECT NULL, project_number, 'loop-9', 1, CAST(replace(CAST(record AS TEXT), run_id, 'loop-9') AS BLOB) FROM runs",
     ),
+    "run hidden": ("UPDATE runs SET is_active = 0",),
+    "run renamed": ("UPDATE runs SET run_id = 'loop-9'",),
+    "request renamed": ("UPDATE controls SET request_id = 'req-9'",),
+    "request reopened": ("UPDATE controls SET is_settled = 0",),
+    "request renumbered": ("UPDATE controls SET sequence = sequence + 1",),
     "request forgotten": ("DELETE FROM controls",),
     "request changed": (
         "UPDATE controls SET record = CAST(replace(CAST(record AS TEXT), 'human:ana', 'human:bob') AS BLOB)",

@@ -100,6 +100,13 @@ def test_only_a_person_or_an_operator_may_post_a_command_to_a_run(role: Role, is
             authorise(principal, request)
 
 
+@pytest.mark.parametrize("role", list(Role))
+def test_nobody_ends_a_run_without_its_fence(role: Role) -> None:
+    """That is the hub's own, where nobody answered in time."""
+    with pytest.raises(ForbiddenError):
+        authorise(Principal(role, "x"), FailRun(RUN_ID, None, "boom"))
+
+
 def test_agent_is_told_that_only_a_person_can_steer() -> None:
     """The sentence says who can."""
     with pytest.raises(ForbiddenError, match="agent:x is an agent: only a person can steer a run"):

@@ -45,7 +45,7 @@ INDEXES = {
     "open_asks_of_run": "SEARCH a USING INDEX asks_run (project_number=? AND run_id=?)",
     "run": "SEARCH r USING INDEX sqlite_autoindex_runs_1 (project_number=? AND run_id=?)",
     "active_runs": "SEARCH r USING INDEX runs_active (project_number=?)",
-    "changed_runs": "SEARCH r USING INDEX runs_changed (project_number=? AND sequence>?)",
+    "changed_runs": "SEARCH r USING INDEX sqlite_autoindex_runs_1 (project_number=? AND run_id=?)",
     "control": "SEARCH c USING PRIMARY KEY (project_number=? AND request_id=?)",
     "open_controls": "SEARCH c USING INDEX controls_open (project_number=?)",
 }
@@ -57,8 +57,10 @@ READS_ALL = {
     "all_steps": "an audit looks at everything",
     "runs": "newest first, ended ones too, for a list that a person looks at",
     "all_controls": "an audit looks at everything",
+    "run_columns": "an audit looks at everything",
+    "control_columns": "an audit looks at everything",
 }
-INSERTS = {"add_project", "insert_asks", "insert_events", "put_step", "put_run", "put_control"}
+INSERTS = {"add_project", "insert_asks", "insert_events", "put_step", "put_run", "end_run", "put_control"}
 
 
 @pytest.fixture

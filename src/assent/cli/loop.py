@@ -6,7 +6,7 @@ import os
 import select
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -18,13 +18,13 @@ from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
 from assent.cli.span import SPAN
 from assent.client.identity import agent
-from assent.client.wheel import Plan, plan_run
+from assent.client.wheel import Plan, Rung, plan_run
 from assent.hosts.leftover import GRACE_SECONDS
-from assent.hosts.loop import Loop, Orders, Stopped
+from assent.hosts.loop import Loop, Orders, Outer, Stopped
 from assent.protocol.display import display
 from assent.protocol.ending import render_name
 from assent.protocol.error import BadRequestError
-from assent.protocol.run import AbortReason, DoneReason, Mode, Run, Status
+from assent.protocol.run import AbortReason, DoneReason, Mode, Run, Status, check_run_id
 
 __all__ = ["command", "status_of_run"]
 
@@ -109,31 +109,33 @@ def command(place: Place, /, **given: Any) -> int:
         raise click.UsageError("Which command? As in: assent loop --max 5 -- claude -p")
     prompt = _prompt(given)
     _check_command(words, given["model"], has_prompt=prompt is not None)
-    outer = _outer(place.environ, given["run_id"])
+    outer = _outer(place, given["run_id"])
     plan = _plan(given, outer)
     with place.hub() as hub:
         client = place.client(hub, agent(place.environ, given["name"]))
         orders = Orders(
             words,
             place.environ,
-            hub.store.url,
+            _address(place),
             Path(f"{place.path}-runs"),
             prompt,
             given["grace"].total_seconds(),
             given["keep_going"],
             given["raw"],
         )
-        loop = Loop(client, plan, orders, outer_fence=outer[1] if outer else None)
+        loop = Loop(client, plan, orders, outer=outer)
         try:
             run = loop.drive()
         except Stopped:
-            _say(f"stopped. To go on: assent loop --run-id {plan.run_id} -- …")
+            loop.tell(f"stopped. To go on: assent loop --run-id {plan.run_id} -- …")
             return STILL_OPEN
         if loop.was_over:
-            _say(f"run {run.run_id} had ended before, and nothing was run; new work takes another --run-id")
+            loop.tell(
+                f"run {run.run_id} had ended before, and nothing was run; new work takes another --run-id"
+            )
         if loop.reason is not None:
             return UNFINISHED if loop.reason in _UNFINISHED else DONE
-        _say(_ending(run))
+        loop.tell(_ending(run))
         return status_of_run(run)
 
 
@@ -163,22 +165,32 @@ def _check_command(words: tuple[str, ...], model: str | None, *, has_prompt: boo
         raise click.UsageError(f"{display(words[0], lines=False)} {what}.")
 
 
-def _outer(environ: Mapping[str, str], run_id: str | None) -> tuple[str, int] | None:
-    """Return the run and the fence of the loop that this one is inside of."""
-    outer, fence = environ.get("ASSENT_RUN_ID"), environ.get("ASSENT_FENCE", "")
-    if run_id is not None or not outer or not fence.isdecimal():
+def _address(place: Place) -> str:
+    """Return the store's address for the command's own questions: one spelling, whichever way somebody came here."""
+    return f"sqlite:///{place.path.resolve()}"
+
+
+def _outer(place: Place, run_id: str | None) -> Outer | None:
+    """Return the loop that this one is inside of; with a run, a store or a project of its own it is inside of none."""
+    environ = place.environ
+    is_here = environ.get("ASSENT_STORE") == _address(place)
+    is_here = is_here and environ.get("ASSENT_PROJECT") == place.project_name
+    depth, _, number = environ.get("ASSENT_LEVEL", "").partition(".")
+    fence, outer = environ.get("ASSENT_FENCE", ""), environ.get("ASSENT_RUN_ID")
+    words = (fence, depth, number)
+    if run_id is not None or not outer or not is_here or not all(word.isdecimal() for word in words):
         return None
-    return outer, int(fence)
+    return Outer(check_run_id(outer), int(fence), Rung(int(depth), int(number)))
 
 
-def _plan(given: dict[str, Any], outer: tuple[str, int] | None) -> Plan:
+def _plan(given: dict[str, Any], outer: Outer | None) -> Plan:
     models = tuple(filter(None, (given["models"] or "").split(",")))
     return plan_run(
         given["mode"],
         max=given["limit"],
         model=given["model"],
         models=models,
-        run_id=outer[0] if outer else given["run_id"],
+        run_id=outer.run_id if outer else given["run_id"],
         title=given["title"],
         issue_id=given["issue_id"],
         filter=given["filter_"],

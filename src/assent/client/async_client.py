@@ -62,7 +62,7 @@ def _opening_async(
 
 def _driving_async(plan: Callable[P, Plan]) -> Callable[Concatenate[AsyncClient, P], AsyncDrivenRun]:
     def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> AsyncDrivenRun:
-        return AsyncDrivenRun(Turns(Wheel(self.calls, plan(*args, **kwargs)), 0))
+        return AsyncDrivenRun(Turns(Wheel(self.calls, plan(*args, **kwargs))))
 
     functools.update_wrapper(method, plan)
     return method

@@ -64,7 +64,7 @@ def _opening(call: Callable[Concatenate[Calls, P], Call[Ask]]) -> Callable[Conca
 
 def _driving(plan: Callable[P, Plan]) -> Callable[Concatenate[Client, P], DrivenRun]:
     def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> DrivenRun:
-        return DrivenRun(Turns(Wheel(self.calls, plan(*args, **kwargs)), 0))
+        return DrivenRun(Turns(Wheel(self.calls, plan(*args, **kwargs))))
 
     functools.update_wrapper(method, plan)
     return method

@@ -6,12 +6,13 @@ on an error. Ctrl-C, a cancelled task and whatever else is no `Exception` leave 
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import msgspec
 
 from assent.client.door import Call
-from assent.client.wheel import Wheel, plan_run
+from assent.client.wheel import Rung, Wheel, plan_run
 from assent.protocol.error import BadRequestError, RunEndedError, RunTakenError
 from assent.protocol.run import DoneReason, Frame, Level, Mode, Run, RunId
 
@@ -32,32 +33,41 @@ class Turn(msgspec.Struct, frozen=True):
 class Turns:
     """The iterations of one loop of a run: its own, or one inside that."""
 
-    def __init__(self, wheel: Wheel, depth: int, frame: Frame | None = None) -> None:
+    def __init__(self, wheel: Wheel, *, outer: Rung | None = None, frame: Frame | None = None) -> None:
         self.wheel = wheel
-        self._depth = depth
+        self._outer = outer
         self._frame = frame
+        self._rung: Rung | None = None
         self._is_open = False
+
+    @property
+    def rung(self) -> Rung:
+        """Where the loop is in the stack."""
+        if self._rung is None:
+            raise BadRequestError("A loop begins in a with block.")
+        return self._rung
 
     @property
     def is_nested(self) -> bool:
         """It is a loop inside a loop."""
-        return self._frame is not None
+        return self._outer is not None
 
     def enter(self) -> Call[None]:
         """Start."""
-        if self._frame is None:
-            yield from self.wheel.start()
+        if self._outer is not None and self._frame is not None:
+            self._rung = yield from self.wheel.push(self._frame, self._outer)
         else:
-            yield from self.wheel.push(self._frame, self._depth)
+            yield from self.wheel.start()
+            self._rung = self.wheel.bottom
 
     def advance(self) -> Call[Turn | None]:
         """End the open turn and begin the next; None when there is none any more."""
         if self._is_open:
+            yield from self.wheel.end(self.rung)
             self._is_open = False
-            yield from self.wheel.end(self._depth)
         if not self._is_there():
             return None
-        level = yield from self.wheel.begin(self._depth)
+        level = yield from self.wheel.begin(self.rung)
         if level is None:
             return None
         self._is_open = True
@@ -67,12 +77,13 @@ class Turns:
         """Say that the loop is over."""
         why = done_reason(reason)
         if self._is_open:
+            run = yield from self.wheel.end(self.rung, signal=why)
             self._is_open = False
-            return (yield from self.wheel.end(self._depth, signal=why))
+            return run
         if not self._is_there():
             return self.wheel.run
         if self.is_nested:
-            return (yield from self.wheel.pop(self._depth, why))
+            return (yield from self.wheel.pop(self.rung, why))
         return (yield from self.wheel.finish(why))
 
     def check(self) -> Call[None]:
@@ -86,14 +97,23 @@ class Turns:
         try:
             if error is None:
                 yield from self.finish(DoneReason.COMPLETE)
-            elif not self.is_nested and _is_fault(error):
-                yield from self.wheel.fail(f"{type(error).__name__}: {error}")
+            elif isinstance(error, Exception):
+                yield from self._fail(error)
         finally:
             if not self.is_nested:
                 self.wheel.leave()
 
+    def _fail(self, error: Exception) -> Call[None]:
+        # Whatever becomes of it, the error of the block itself must come out. Somebody else may drive the run by now.
+        with suppress(RunTakenError):
+            if not self.is_nested:
+                yield from self.wheel.fail(_note(error))
+            elif self._is_there():
+                # The outer loop may go on, and the next one inside it must not come to stand on this one.
+                yield from self.wheel.pop(self.rung, DoneReason.STUCK)
+
     def _is_there(self) -> bool:
-        return self.wheel.run.is_active and self._depth < len(self.wheel.run.levels)
+        return self.rung.is_in(self.wheel.run)
 
 
 class Seat:
@@ -113,12 +133,14 @@ class Seat:
         return self._turns.wheel.run_id
 
     def _inner(self, mode: Mode | str, parts: dict[str, Any]) -> Turns:
-        frame = plan_run(mode, **parts).frame
-        return Turns(self._turns.wheel, len(self.state.levels), frame)
+        return Turns(self._turns.wheel, outer=self._turns.rung, frame=plan_run(mode, **parts).frame)
 
 
-def _is_fault(error: BaseException) -> bool:
-    return isinstance(error, Exception) and not isinstance(error, RunEndedError | RunTakenError)
+def _note(error: Exception) -> str:
+    try:
+        return f"{type(error).__name__}: {error}"
+    except Exception:  # noqa: BLE001 - somebody else's __str__, on the way out
+        return type(error).__name__
 
 
 def _turn(level: Level) -> Turn:

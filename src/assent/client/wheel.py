@@ -6,6 +6,7 @@ driver left, under a new fence. While a run is paused no iteration begins; when 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import msgspec
@@ -24,7 +25,7 @@ from assent.hub.command import (
 )
 from assent.hub.ids import driver_name, new_command_id, new_frame_id, new_run_id
 from assent.hub.record import Hold
-from assent.protocol.error import BadRequestError, RunTakenError
+from assent.protocol.error import BadRequestError, RunTakenError, StoreBusyError
 from assent.protocol.run import (
     DEFAULT_MAX,
     MAX_MODEL,
@@ -34,14 +35,16 @@ from assent.protocol.run import (
     Mode,
     Run,
     RunId,
-    Status,
     check_run_id,
 )
 
-__all__ = ["MOST_ITERATIONS", "Plan", "Wheel", "plan_run"]
+__all__ = ["BUSY_PATIENCE_SECONDS", "MOST_ITERATIONS", "Plan", "Rung", "Wheel", "plan_run"]
 
 MOST_ITERATIONS = 1_000_000
+BUSY_PATIENCE_SECONDS = 60.0
+"""So long a driver tries again where another process holds the store: its work is worth waiting for."""
 _MAX_NOTE = 500
+_MOST_MODELS = 100
 
 
 class Plan(msgspec.Struct, frozen=True):
@@ -81,26 +84,61 @@ def plan_run(  # noqa: PLR0913 - the public call: every part of a run has a name
     except ValueError:
         raise BadRequestError(f'"{mode}" is not a mode: use one of {", ".join(Mode)}.') from None
     limit = DEFAULT_MAX[mode] if max is None else max
-    if not 1 <= limit <= MOST_ITERATIONS:
-        raise BadRequestError(f"A loop has 1 to {MOST_ITERATIONS:,} iterations.")
-    for name, text in (("title", title), ("issue", issue_id), ("filter", filter), ("model", model)):
-        if text is not None and len(text) > MAX_MODEL:
-            raise BadRequestError(f"The {name} of a run has at most {MAX_MODEL} characters.")
-    if models and model is not None and model not in models:
-        raise BadRequestError(f'The model "{model}" is none of those declared: {", ".join(models)}.')
     full_id = new_run_id(mode) if run_id is None else check_run_id(run_id)
     frame = Frame(
         full_id, mode, 0, limit, prompt_file, filter, issue_id, worktree_path, branch, base_ref, model
     )
-    return Plan(full_id, frame, title, tuple(models))
+    try:
+        # What is written is read again by everybody: a part of the wrong kind would spoil the whole list of runs.
+        plan = msgspec.convert(msgspec.to_builtins(Plan(full_id, frame, title, tuple(models))), Plan)
+    except (msgspec.ValidationError, TypeError) as error:
+        raise BadRequestError(f"A part of the run is of the wrong kind: {error}.") from None
+    _check_plan(plan)
+    return plan
+
+
+def _check_plan(plan: Plan) -> None:
+    frame = plan.frame
+    if not 1 <= frame.max <= MOST_ITERATIONS:
+        raise BadRequestError(f"A loop has 1 to {MOST_ITERATIONS:,} iterations.")
+    for name, text in (("title", plan.title), ("issue", frame.issue_id), ("filter", frame.filter)):
+        if text is not None and len(text) > MAX_MODEL:
+            raise BadRequestError(f"The {name} of a run has at most {MAX_MODEL} characters.")
+    for model in (*plan.models, *([] if frame.model is None else [frame.model])):
+        if not 1 <= len(model) <= MAX_MODEL or not model.isprintable():
+            raise BadRequestError(f"A model's name has 1 to {MAX_MODEL} visible characters.")
+    if len(plan.models) > _MOST_MODELS:
+        raise BadRequestError(f"A run declares at most {_MOST_MODELS} models.")
+    if plan.models and frame.model is not None and frame.model not in plan.models:
+        raise BadRequestError(
+            f'The model "{frame.model}" is none of those declared: {", ".join(plan.models)}.'
+        )
+
+
+def _record_note(text: str) -> str:
+    """Return a note that any record can hold: it may come from a file's name or from somebody else's error."""
+    return text.encode("utf-8", "backslashreplace").decode()[:_MAX_NOTE]
+
+
+class Rung(msgspec.Struct, frozen=True):
+    """One loop of a run's stack: where it is, and which of those that were ever there."""
+
+    depth: int
+    number: int
+
+    def is_in(self, run: Run) -> bool:
+        """Whether the loop is still one of the run's."""
+        levels = run.levels
+        return run.is_active and self.depth < len(levels) and levels[self.depth].number == self.number
 
 
 class Wheel:
     """Drives one run from this process. Every method is a call."""
 
-    def __init__(self, calls: Calls, plan: Plan) -> None:
+    def __init__(self, calls: Calls, plan: Plan, *, patience: float = BUSY_PATIENCE_SECONDS) -> None:
         self._calls = calls
         self._plan = plan
+        self._patience = patience
         self._hold: Hold | None = None
         self._run: Run | None = None
         self.fence: int
@@ -147,42 +185,50 @@ class Wheel:
         self._run, self.fence = run, fence
         return run
 
-    def begin(self, depth: int = 0) -> Call[Level | None]:
+    @property
+    def bottom(self) -> Rung:
+        """The run's own loop."""
+        return Rung(0, self.run.levels[0].number)
+
+    def begin(self, rung: Rung) -> Call[Level | None]:
         """Begin the next iteration, as soon as the run is not paused; None when there is none any more."""
         while True:
-            run = yield from self.try_begin(depth)
-            if not run.is_active or depth >= len(run.levels):
+            run = yield from self.try_begin(rung)
+            if not rung.is_in(run):
                 return None
-            if run.levels[depth].is_open:
-                return run.levels[depth]
+            if run.levels[rung.depth].is_open:
+                return run.levels[rung.depth]
             yield from self.wait()
 
-    def try_begin(self, depth: int = 0) -> Call[Run]:
+    def try_begin(self, rung: Rung) -> Call[Run]:
         """Begin the next iteration if that is possible now; the run that is returned says whether it was."""
-        return (yield from self._send(BeginTurn(self.run.run_id, self.fence, depth)))
+        return (yield from self._send(BeginTurn(self.run_id, self.fence, rung.depth, level=rung.number)))
 
-    def end(self, depth: int = 0, *, signal: DoneReason | None = None, failure: str = "") -> Call[Run]:
+    def end(self, rung: Rung, *, signal: DoneReason | None = None, failure: str = "") -> Call[Run]:
         """End the iteration that is open; nothing happens where the run has ended meanwhile."""
-        run = self.run
-        note = failure[:_MAX_NOTE]
-        return (yield from self._send(EndTurn(run.run_id, self.fence, depth, signal, note)))
+        note = _record_note(failure)
+        command = EndTurn(self.run_id, self.fence, rung.depth, signal, note, level=rung.number)
+        return (yield from self._send(command))
 
-    def push(self, frame: Frame, depth: int) -> Call[Run]:
-        """Begin a loop inside the current iteration."""
+    def push(self, frame: Frame, outer: Rung) -> Call[Rung]:
+        """Begin a loop inside the current iteration of another."""
         own = msgspec.structs.replace(frame, id=new_frame_id(frame.mode, frame.issue_id), iter=0)
-        return (yield from self._send(PushFrame(self.run.run_id, self.fence, own, depth)))
+        depth = outer.depth + 1
+        run = yield from self._send(PushFrame(self.run_id, self.fence, own, depth, outer=outer.number))
+        return Rung(depth, run.levels[depth].number if run.is_active else 0)
 
-    def pop(self, depth: int, reason: DoneReason = DoneReason.COMPLETE) -> Call[Run]:
+    def pop(self, rung: Rung, reason: DoneReason = DoneReason.COMPLETE) -> Call[Run]:
         """End a loop inside another; the outer one goes on."""
-        return (yield from self._send(PopFrame(self.run.run_id, self.fence, depth, reason)))
+        command = PopFrame(self.run_id, self.fence, rung.depth, reason, level=rung.number)
+        return (yield from self._send(command))
 
     def finish(self, reason: DoneReason = DoneReason.COMPLETE) -> Call[Run]:
         """End the run: it is done."""
-        return (yield from self._send(FinishRun(self.run.run_id, self.fence, reason)))
+        return (yield from self._send(FinishRun(self.run_id, self.fence, reason)))
 
     def fail(self, note: str) -> Call[Run]:
         """End the run: it cannot go on."""
-        return (yield from self._send(FailRun(self.run.run_id, self.fence, note[:_MAX_NOTE])))
+        return (yield from self._send(FailRun(self.run_id, self.fence, _record_note(note))))
 
     def look(self) -> Call[Run]:
         """Return the run as it is now."""
@@ -204,16 +250,18 @@ class Wheel:
         if hold is not None:
             hold.release()
 
-    @property
-    def is_paused(self) -> bool:
-        """Nothing may begin now."""
-        return self.run.status is Status.PAUSED
-
     def _send(self, command: DriverCommand) -> Call[Run]:
         if self._hold is not None and not self._hold.is_held:
             raise RunTakenError("A forked child does not drive its parent's run.")
-        calls = self._calls
-        told = yield from until(calls.door.send(command, calls.project, calls.principal, new_command_id()))
-        assert isinstance(told, Run)  # noqa: S101 - the desk's reply to a driver
-        self._run = told
-        return told
+        calls, command_id = self._calls, new_command_id()
+        until_when = time.monotonic() + self._patience
+        while True:
+            try:
+                told = yield from until(calls.door.send(command, calls.project, calls.principal, command_id))
+            except StoreBusyError:
+                if time.monotonic() >= until_when:
+                    raise
+                continue
+            assert isinstance(told, Run)  # noqa: S101 - the desk's reply to a driver
+            self._run = told
+            return told

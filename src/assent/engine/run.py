@@ -142,7 +142,7 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
             ended = replace(run.levels[event.depth], is_open=False)
             return replace(run, levels=(*run.levels[: event.depth], ended))
         case FramePushed():
-            return replace(run, levels=(*run.levels[: event.depth], Level(event.frame)))
+            return replace(run, levels=(*run.levels[: event.depth], Level(event.frame, sequence)))
         case FramePopped():
             return replace(run, levels=run.levels[: event.depth])
         case RunPaused():
@@ -165,7 +165,7 @@ def _new(event: RunStarted, project: str, sequence: int) -> Run:
         event.run_id,
         project,
         Status.RUNNING,
-        (Level(event.frame),),
+        (Level(event.frame, sequence),),
         event.at,
         event.by,
         event.at,
@@ -203,7 +203,7 @@ def _begin(run: Run | None, command: BeginTurn) -> tuple[RunEvent, ...]:
     run = _driven(run, command.run_id, command.fence)
     if run.status is not Status.RUNNING:
         return ()
-    level = _level(run, command.depth)
+    level = _level(run, command.depth, command.level)
     if level.is_open:
         raise BadRequestError(f"Iteration {level.frame.iter} of {run.run_id} is still open.")
     if level.is_interrupted:
@@ -221,7 +221,7 @@ def _end(run: Run | None, command: EndTurn) -> tuple[RunEvent, ...]:
     run = _driven(run, command.run_id, command.fence)
     if not run.is_active:
         return ()
-    level = _level(run, command.depth)
+    level = _level(run, command.depth, command.level)
     if not level.is_open:
         raise BadRequestError(f"No iteration of {run.run_id} is open.")
     ended = _event(TurnEnded, command, depth=command.depth, number=level.frame.iter, failure=command.failure)
@@ -240,7 +240,7 @@ def _push(run: Run | None, command: PushFrame) -> tuple[RunEvent, ...]:
         return ()
     if command.frame.max < 1:
         raise BadRequestError("A loop has at least one iteration: give a max of 1 or more.")
-    below = _level(run, command.depth - 1)
+    below = _level(run, command.depth - 1, command.outer)
     if not below.is_open:
         raise BadRequestError("A loop inside a loop begins in an open iteration of the outer one.")
     model = command.frame.model or below.frame.model
@@ -252,7 +252,7 @@ def _pop(run: Run | None, command: PopFrame) -> tuple[RunEvent, ...]:
     run = _driven(run, command.run_id, command.fence)
     if not run.is_active or command.depth >= len(run.levels):
         return ()
-    _level(run, command.depth)
+    _level(run, command.depth, command.level)
     return (_over(command, command.reason),)
 
 
@@ -285,8 +285,11 @@ def _driven(run: Run | None, run_id: RunId, fence: int | None) -> Run:
     return run
 
 
-def _level(run: Run, depth: int) -> Level:
-    if not 0 <= depth < len(run.levels):
+def _level(run: Run, depth: int, number: int | None) -> Level:
+    is_there = 0 <= depth < len(run.levels)
+    if number is not None and not (is_there and run.levels[depth].number == number):
+        raise RunTakenError(f"This loop is no longer one of the run {run.run_id}.")
+    if not is_there:
         raise BadRequestError(f"{run.run_id} has no loop at depth {depth}.")
     return run.levels[depth]
 

@@ -43,6 +43,8 @@ class BeginTurn(msgspec.Struct, frozen=True):
     fence: int
     depth: int = 0
     stamp: Stamp = UNSTAMPED
+    level: int | None = None
+    """The number of the loop that is meant: another one may have come to its depth."""
 
 
 class EndTurn(msgspec.Struct, frozen=True):
@@ -54,6 +56,7 @@ class EndTurn(msgspec.Struct, frozen=True):
     signal: DoneReason | None = None
     failure: str = ""
     stamp: Stamp = UNSTAMPED
+    level: int | None = None
 
 
 class PushFrame(msgspec.Struct, frozen=True):
@@ -65,6 +68,8 @@ class PushFrame(msgspec.Struct, frozen=True):
     depth: int
     """How many frames are below it."""
     stamp: Stamp = UNSTAMPED
+    outer: int | None = None
+    """The number of the loop that it is inside of."""
 
 
 class PopFrame(msgspec.Struct, frozen=True):
@@ -75,6 +80,7 @@ class PopFrame(msgspec.Struct, frozen=True):
     depth: int
     reason: DoneReason = DoneReason.COMPLETE
     stamp: Stamp = UNSTAMPED
+    level: int | None = None
 
 
 class FinishRun(msgspec.Struct, frozen=True):

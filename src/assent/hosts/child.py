@@ -108,6 +108,7 @@ class Child:
         stops = ear.stops
 
         def is_impatient() -> bool:
+            self._sinks.pass_on()
             self._drain()
             self._popen.poll()
             return ear.stops > stops
@@ -128,8 +129,10 @@ class Child:
         self._streams.clear()
 
     def _drain(self) -> None:
-        for descriptor in list(self._streams):
-            self._pass_on(descriptor, is_whole=True)
+        # What is being ended may write without end, and whoever reads along may have stopped: no more than fits.
+        for descriptor, echo in list(self._streams.items()):
+            if not echo.is_backed_up:
+                self._pass_on(descriptor, is_whole=True)
 
     def _pass_on(self, descriptor: int, *, is_whole: bool) -> None:
         # Bounded, as what runs on in the background may write without end.

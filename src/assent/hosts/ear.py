@@ -16,7 +16,7 @@ from types import FrameType
 from typing import Any, Self
 
 from assent.client.client import Client
-from assent.protocol.error import AssentError, StillOpen
+from assent.protocol.error import StillOpen
 from assent.protocol.run import Run
 
 __all__ = ["Ear"]
@@ -35,6 +35,8 @@ class Ear:
         """The run as it was last heard of."""
         self.stops = 0
         """How often this process was told to stop."""
+        self.deaths = 0
+        """How often a child of this process, or an orphan that came to it, ended."""
         self._is_closed = False
         self._out, self._in = os.pipe()
         os.set_blocking(self._out, False)
@@ -48,7 +50,8 @@ class Ear:
         for number in _STOPPING:
             # What was ignored when we came (nohup) stays ignored.
             if signal.getsignal(number) is not signal.SIG_IGN:
-                self._before[number] = signal.signal(number, self._on_signal)
+                self._before[number] = signal.signal(number, self._on_stop)
+        self._before[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, self._on_death)
         self._thread.start()
         return self
 
@@ -68,14 +71,23 @@ class Ear:
 
         Return the descriptors that are readable.
         """
-        ready = select.select([*descriptors, self._out], into, [], seconds)[0]
+        poll = select.poll()  # not `select`, which fails from descriptor 1024 on
+        for descriptor in (*descriptors, self._out):
+            poll.register(descriptor, select.POLLIN)
+        for descriptor in into:
+            poll.register(descriptor, select.POLLOUT)
+        woken = {descriptor for descriptor, _ in poll.poll(None if seconds is None else seconds * 1000)}
+        ready = [descriptor for descriptor in (*descriptors, self._out) if descriptor in woken]
         if self._out in ready:
             with suppress(BlockingIOError):
                 os.read(self._out, 4096)
         return [descriptor for descriptor in ready if descriptor != self._out]
 
-    def _on_signal(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - Python's signature
+    def _on_stop(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - Python's signature
         self.stops += 1
+
+    def _on_death(self, number: int, frame: FrameType | None) -> None:  # noqa: ARG002 - Python's signature
+        self.deaths += 1
 
     def _watch(self) -> None:
         while not self._is_closed:
@@ -83,8 +95,8 @@ class Ear:
                 run = self._client.wait_for_run(self.run.run_id, self.run.sequence, _LOOK_SECONDS)
             except StillOpen:
                 continue
-            except AssentError:
-                # The store is away just now. Look again: a command that cannot be heard must be heard later.
+            except Exception:  # noqa: BLE001 - see below
+                # The store is away just now, or whatever it is. A command that cannot be heard must be heard later.
                 time.sleep(_LOOK_SECONDS / 10)
                 continue
             self.run = run

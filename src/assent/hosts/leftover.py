@@ -21,11 +21,15 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-__all__ = ["DONE", "GRACE_SECONDS", "Leftovers", "adopt_orphans"]
+__all__ = ["DONE", "GRACE_SECONDS", "NOTHING", "Leftovers", "adopt_orphans"]
 
 GRACE_SECONDS = 5.0
 """From the request to end until there is no asking any more."""
 DONE = b"done"
+NOTHING = b"nothing"
+_ROUNDS = 500
+_MAX_GRIPS = 200
+"""So many processes are struck at once; each takes a descriptor."""
 _LOOK_SECONDS = 0.02
 _KILL_SECONDS = 10.0
 """So long killed processes may take to be gone; one that hangs in the kernel is not waited for."""
@@ -78,42 +82,66 @@ class Leftovers:
         until = time.monotonic() + _KILL_SECONDS
         # Again and again: what is killed may have had the time to start something.
         while self._is_any(group) and time.monotonic() < until:
+            self._kill_children()
             self._strike(signal.SIGKILL, group)
             time.sleep(_LOOK_SECONDS)
         return not self._is_any(group)
 
     def reap(self) -> None:
         """Notice the orphans that have ended: they came to us, and nobody else will."""
+        for pid in self._children():
+            with suppress(ChildProcessError):
+                os.waitpid(pid, os.WNOHANG)
+
+    def _children(self) -> set[int]:
+        """Return our own children, as the kernel counts them; only where orphans come to us.
+
+        A process that forks and ends, time after time, is gone whenever all processes are looked through. Its orphan
+        is our child at once, and this list is read in one go.
+        """
+        found: set[int] = set()
         if self._ancestor == os.getpid():
-            children = _PROC / str(self._ancestor) / "task" / str(self._ancestor) / "children"
             with suppress(OSError):
-                for word in children.read_text().split():
-                    if int(word) not in self._spared:
-                        with suppress(ChildProcessError):
-                            os.waitpid(int(word), os.WNOHANG)
+                for task in (_PROC / str(self._ancestor) / "task").iterdir():
+                    with suppress(OSError):
+                        found.update(map(int, (task / "children").read_text().split()))
+        return found - self._spared
+
+    def _kill_children(self) -> None:
+        # Faster than they can fork. No number can be another's before we have reaped it.
+        for _ in range(_ROUNDS):
+            children = self._children()
+            if not children:
+                return
+            for pid in children:
+                with suppress(ProcessLookupError, PermissionError):
+                    os.kill(pid, signal.SIGKILL)
+            self.reap()
 
     def _is_any(self, group: int | None) -> bool:
         self.reap()
-        return bool(self.find()) or (group is not None and _has_group(group))
+        return bool(self._children() or self.find()) or (group is not None and _has_group(group))
 
     def _strike(self, number: int, group: int | None) -> None:
         if group is not None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(group, number)
-        for pid in self.find():
-            self._strike_one(pid, number)
+        found = self.find()
+        for start in range(0, len(found), _MAX_GRIPS):
+            self._strike_some(found[start : start + _MAX_GRIPS], number)
 
-    def _strike_one(self, pid: int, number: int) -> None:
-        # Its number may be another program's by now: look again with a grip on the process itself.
-        try:
-            grip = os.pidfd_open(pid)
-        except (OSError, AttributeError):
-            return
-        try:
-            if pid in self.find():
+    def _strike_some(self, pids: Iterable[int], number: int) -> None:
+        # A number may be another program's by now: look again with a grip on the processes themselves. One look for
+        # many, as a look reads of every process on the machine.
+        grips = {}
+        for pid in pids:
+            with suppress(OSError, AttributeError):
+                grips[pid] = os.pidfd_open(pid)
+        still = set(self.find())
+        for pid, grip in grips.items():
+            if pid in still:
                 with suppress(ProcessLookupError, PermissionError):
                     signal.pidfd_send_signal(grip, number)
-        finally:
             os.close(grip)
 
     def _is_marked(self, pid: int) -> bool:
@@ -181,7 +209,7 @@ def _is_all_zombie(group: int) -> bool:
 def main(arguments: list[str]) -> None:
     """Guard a loop: its grace time and marks are the arguments, and its life is our standard input.
 
-    A line there is the process group of the command that it has just started, or DONE.
+    A line there is the process group of the command that it has just started, NOTHING when it has ended, or DONE.
     """
     grace_seconds = float(arguments[0])
     marks = dict(argument.split("=", 1) for argument in arguments[1:])

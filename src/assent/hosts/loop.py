@@ -10,7 +10,7 @@ Rule 4: told to stop (Ctrl-C, SIGTERM), the loop ends the command and leaves the
 from __future__ import annotations
 
 import os
-import select
+import re
 import subprocess
 import sys
 import threading
@@ -24,21 +24,19 @@ import msgspec
 
 from assent.client.client import Client
 from assent.client.door import Call, run_call
-from assent.client.wheel import Plan, Wheel
+from assent.client.wheel import BUSY_PATIENCE_SECONDS, Plan, Rung, Wheel
 from assent.hosts import leftover
 from assent.hosts.child import Child, Sinks
 from assent.hosts.ear import Ear
-from assent.hosts.leftover import DONE, GRACE_SECONDS, Leftovers, adopt_orphans
-from assent.hosts.output import Echo, Keeper, SignalScan, output_file, output_folder
+from assent.hosts.leftover import DONE, GRACE_SECONDS, NOTHING, Leftovers, adopt_orphans
+from assent.hosts.output import Echo, Keeper, SignalScan, has_room, output_file, output_folder
 from assent.protocol.display import display
-from assent.protocol.error import BadRequestError, StoreBusyError
-from assent.protocol.run import DoneReason, Level, Run, Status
+from assent.protocol.error import StoreBusyError
+from assent.protocol.run import DoneReason, Level, Run, RunId, Status
 
-__all__ = ["Loop", "Orders", "Stopped", "substitute"]
+__all__ = ["Loop", "Orders", "Outer", "Stopped", "substitute"]
 
 R = TypeVar("R")
-_STORE_SECONDS = 60.0
-"""So long a store that is busy is tried again before the loop gives up."""
 
 
 _GUARD_SECONDS = 5.0
@@ -64,6 +62,18 @@ class Orders(msgspec.Struct, frozen=True):
     """Show the output as it is, also on a terminal."""
 
 
+class Outer(msgspec.Struct, frozen=True):
+    """The loop that another one is inside of, as it was handed down to its command."""
+
+    run_id: RunId
+    fence: int
+    rung: Rung
+
+
+class _CannotRunError(Exception):
+    """An iteration's command cannot be run at all."""
+
+
 class Stopped(Exception):  # noqa: N818 - being told to stop is no error
     """The loop was told to stop; its run goes on when somebody drives it again."""
 
@@ -74,12 +84,9 @@ def substitute(command: Sequence[str], values: Mapping[str, str]) -> list[str]:
     >>> substitute(["agent", "--model={model}", "{}"], {"model": "opus"})
     ['agent', '--model=opus', '{}']
     """
-    filled = []
-    for word in command:
-        for name, value in values.items():
-            word = word.replace(f"{{{name}}}", value)  # noqa: PLW2901 - several may stand in one word
-        filled.append(word)
-    return filled
+    # In one go: a value that holds {prompt} itself stays as it is.
+    names = re.compile("|".join(re.escape(f"{{{name}}}") for name in values))
+    return [names.sub(lambda found: values[found[0][1:-1]], word) for word in command]
 
 
 class Loop:
@@ -91,15 +98,15 @@ class Loop:
         plan: Plan,
         orders: Orders,
         *,
-        outer_fence: int | None = None,
+        outer: Outer | None = None,
     ) -> None:
         self._client = client
         self._plan = plan
         self._orders = orders
-        self._outer_fence = outer_fence
-        """The fence of the run that this loop is nested in."""
-        self._wheel = Wheel(client.calls, plan)
-        self._depth = 0
+        self._outer = outer
+        # The loop itself tries again, as it must hear signals in between and say what it waits for.
+        self._wheel = Wheel(client.calls, plan, patience=0.0)
+        self._rung = Rung(0, 0)
         self.reason: DoneReason | None = None
         """How a loop inside a loop ended; its run goes on."""
         self.was_over = False
@@ -107,8 +114,9 @@ class Loop:
         self._err = Echo(_descriptor(sys.stderr), is_raw=orders.is_raw)
         # A loop inside a loop has nothing on its standard output: the outer one would take its signals for its own.
         own = Echo(_descriptor(sys.stdout), is_raw=orders.is_raw)
-        self._out = own if outer_fence is None else self._err
+        self._out = own if outer is None else self._err
         self._guard: subprocess.Popen[bytes] | None = None
+        self._ear: Ear | None = None
 
     @property
     def run(self) -> Run:
@@ -132,8 +140,10 @@ class Loop:
             self._end_leftovers()
             self._guard = self._start_guard()
             with Ear(self._client, self.run) as ear:
+                self._ear = ear
                 self._go_round(ear)
         finally:
+            self._ear = None
             self._dismiss_guard()
             self._wheel.leave()
             self._show_rest()
@@ -142,19 +152,19 @@ class Loop:
     # Starting
 
     def _begin(self) -> None:
-        fence = self._outer_fence
-        if fence is None:
+        outer = self._outer
+        if outer is None:
             self._do(self._wheel.start)
+            self._rung = self._wheel.bottom
             return
-        run = self._do(lambda: self._wheel.join(self._plan.run_id, fence))
-        self._depth = len(run.levels)
+        run = self._do(lambda: self._wheel.join(outer.run_id, outer.fence))
         if run.is_active:
-            self._do(lambda: self._wheel.push(self._plan.frame, self._depth))
+            self._rung = self._do(lambda: self._wheel.push(self._plan.frame, outer.rung))
 
     def _announce(self) -> None:
-        run, frame = self.run, self.run.levels[self._depth].frame
+        run, frame = self.run, self.run.levels[self._rung.depth].frame
         limit = "one iteration" if frame.max == 1 else f"up to {frame.max} iterations"
-        if self._depth:
+        if self._outer is not None:
             self._tell(f"a loop inside {run.run_id}, {limit}")
             return
         kept = self._folder()
@@ -165,16 +175,17 @@ class Loop:
 
     def _folder(self) -> Path:
         levels, inner = self.run.levels, ""
-        if self._depth:
-            inner = f"{levels[self._depth - 1].frame.iter:04}-{levels[self._depth].frame.id}"
+        if self._outer is not None:
+            depth = self._rung.depth
+            inner = f"{levels[depth - 1].frame.iter:04}-{levels[depth].frame.id}"
         return output_folder(self._orders.folder, self._client.project, self.run.run_id, inner)
 
     def _is_there(self) -> bool:
-        return self.run.is_active and self._depth < len(self.run.levels)
+        return self._rung.is_in(self.run)
 
     def _end_leftovers(self) -> None:
         """End what a dead driver of this run left running, before anything is run again."""
-        if self._outer_fence is not None or self.run.fence == 1:
+        if self._outer is not None or self.run.fence == 1:
             return
         # Of any of them: the last one may have been killed before it had ended what the one before it left. We have
         # started nothing yet, so whatever carries the marks of this run is not ours.
@@ -190,6 +201,7 @@ class Loop:
         return {
             "ASSENT_RUN_ID": self.run.run_id,
             "ASSENT_STORE": self._orders.store,
+            "ASSENT_PROJECT": self._client.project,
             "ASSENT_LOOP": str(os.getpid()),
         }
 
@@ -231,10 +243,10 @@ class Loop:
         while self._is_there():
             if ear.stops:
                 raise Stopped
-            run = self._do(lambda: self._wheel.try_begin(self._depth))
+            run = self._do(lambda: self._wheel.try_begin(self._rung))
             if not self._is_there():
                 break
-            level = run.levels[self._depth]
+            level = run.levels[self._rung.depth]
             if level.is_open:
                 is_told = False
                 self._iterate(ear, level)
@@ -257,7 +269,12 @@ class Loop:
         model = f", {frame.model}" if frame.model else ""
         again = f"; attempt {level.attempt}, as it was interrupted before" if level.attempt > 1 else ""
         self._tell(f"{name}{model}{again}")
-        status, sinks = self._run_child(ear, level)
+        try:
+            status, sinks = self._run_child(ear, level)
+        except _CannotRunError as error:
+            note = str(error)
+            self._do(lambda: self._wheel.end(self._rung, failure=note))
+            return
         seconds = time.monotonic() - begun
         if status is None:
             return  # the run was ended from outside, and the command with it
@@ -265,33 +282,41 @@ class Loop:
         self._tell(f"{name} ended after {seconds:.1f} s, {how}")
         failure = "" if status == 0 or self._orders.keeps_going else f"The command ended with {how}."
         signal_ = None if failure else sinks.scan.signal
-        self._do(lambda: self._wheel.end(self._depth, signal=signal_, failure=failure))
+        self._do(lambda: self._wheel.end(self._rung, signal=signal_, failure=failure))
         if self.run.is_active and not self._is_there():
             self.reason = signal_ or DoneReason.MAX_ITERATIONS
 
     def _run_child(self, ear: Ear, level: Level) -> tuple[int | None, Sinks]:
         frame = level.frame
         path = output_file(self._folder(), frame.iter, level.attempt)
-        sinks = Sinks(self._out, self._err, Keeper(path), SignalScan(frame.mode))
+        keeper = Keeper(path)
+        if keeper.trouble:
+            self._tell(f"the output of this iteration is not kept: {keeper.trouble}")
+        sinks = Sinks(self._out, self._err, keeper, SignalScan(frame.mode))
         child: Child | None = None
         try:
             child = self._start_child(level, sinks)
             self._brief_guard(str(child.pid).encode())
+            deaths = ear.deaths
             while True:
                 status = child.attend(ear)
+                if ear.deaths != deaths:
+                    deaths = ear.deaths
+                    self._leftovers(child.pid).reap()
                 if status is not None:
                     return status, sinks
                 if ear.stops:
                     self._tell("stopping the command; the run stays as it is")
-                    child.end(self._leftovers(), self._orders.grace_seconds, ear)
+                    self._end_child(child, ear)
                     raise Stopped
                 if not ear.run.is_active:
                     self._tell("the run was ended; stopping the command")
-                    child.end(self._leftovers(), self._orders.grace_seconds, ear)
+                    self._end_child(child, ear)
                     self._do(self._wheel.look)
                     return None, sinks
         finally:
             if child is not None:
+                self._brief_guard(NOTHING)  # its number may be another program's from now on
                 child.close()
             sinks.close()
             self._leftovers().reap()
@@ -306,17 +331,17 @@ class Loop:
         environ = {
             **self._orders.environ,
             **self._marks(),
-            "ASSENT_PROJECT": self._client.project,
             "ASSENT_ITERATION": str(frame.iter),
             "ASSENT_ATTEMPT": str(level.attempt),
             "ASSENT_FENCE": str(self.run.fence),
+            "ASSENT_LEVEL": f"{self._rung.depth}.{self._rung.number}",
             "ASSENT_MODEL": frame.model or "",
         }
         command = substitute(self._orders.command, values)
         try:
             return Child(command, environ, None if is_argument else prompt, sinks)
         except (OSError, ValueError) as error:
-            raise self._give_up(f"{command[0]} cannot be started: {_reason(error)}.") from None
+            raise _CannotRunError(f"{command[0]} cannot be started: {_reason(error)}.") from None
 
     def _read_prompt(self) -> bytes | None:
         if self._orders.prompt is None:
@@ -324,13 +349,14 @@ class Loop:
         try:
             return self._orders.prompt()
         except OSError as error:
-            raise self._give_up(f"The prompt cannot be read: {_reason(error)}.") from None
-
-    def _give_up(self, note: str) -> BadRequestError:
-        self._do(lambda: self._wheel.end(self._depth, failure=note))
-        return BadRequestError(note)
+            raise _CannotRunError(f"The prompt cannot be read: {_reason(error)}.") from None
 
     # Ending
+
+    def _end_child(self, child: Child, ear: Ear) -> None:
+        if not child.end(self._leftovers(), self._orders.grace_seconds, ear):
+            left = ", ".join(map(str, self._leftovers().find()))
+            self._tell(f"not all of it could be ended; still there: {left or 'a process that hides'}")
 
     def _show_rest(self) -> None:
         """Show all that is left; a run that did not end by itself waits only a moment for whoever reads along."""
@@ -338,12 +364,12 @@ class Loop:
         until = time.monotonic() + (threading.TIMEOUT_MAX if is_patient else _LAST_SECONDS)
         for echo in (self._out, self._err):
             while echo.is_pending and echo.descriptor is not None and time.monotonic() < until:
-                select.select([], [echo.descriptor], [], _LAST_SECONDS)
+                has_room(echo.descriptor, _LAST_SECONDS)
                 echo.pass_on()
 
-    def _leftovers(self) -> Leftovers:
-        spared = [self._guard.pid] if self._guard is not None else []
-        return Leftovers(self._marks(), ancestor=os.getpid(), spared=spared)
+    def _leftovers(self, *spared: int) -> Leftovers:
+        guard = [self._guard.pid] if self._guard is not None else []
+        return Leftovers(self._marks(), ancestor=os.getpid(), spared=[*guard, *spared])
 
     def _sweep(self, ear: Ear) -> None:
         """A cancelled run leaves nothing behind, not even what earlier iterations left in the background."""
@@ -352,14 +378,21 @@ class Loop:
 
     def _do(self, call: Callable[[], Call[R]]) -> R:
         """Do a call; where the store is busy, say so and try again for a while."""
-        until = time.monotonic() + _STORE_SECONDS
+        until = time.monotonic() + BUSY_PATIENCE_SECONDS
         while True:
             try:
                 return run_call(call())
             except StoreBusyError:
                 if time.monotonic() >= until:
                     raise
+                if self._ear is not None and self._ear.stops:
+                    raise Stopped from None
                 self._tell("another process holds the store; trying again")
+
+    def tell(self, line: str) -> None:
+        """Show a last line of our own."""
+        self._tell(line)
+        self._show_rest()
 
     def _tell(self, line: str) -> None:
         self._out.finish_line()

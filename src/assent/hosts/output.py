@@ -13,6 +13,7 @@ from __future__ import annotations
 import codecs
 import os
 import select
+import unicodedata
 from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO
@@ -21,7 +22,7 @@ from assent.protocol.completion import LONGEST_SIGNAL, recognise_signal
 from assent.protocol.display import display
 from assent.protocol.run import DoneReason, Mode
 
-__all__ = ["MAX_KEPT_BYTES", "Echo", "Keeper", "SignalScan", "output_file", "output_folder"]
+__all__ = ["MAX_KEPT_BYTES", "Echo", "Keeper", "SignalScan", "has_room", "output_file", "output_folder"]
 
 MAX_KEPT_BYTES = 10 << 20
 """Of each iteration."""
@@ -29,6 +30,9 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 _LONGEST_NAME = 100
 _MAX_PENDING = 256 << 10
 _BAR = "│ "
+_NARROWEST = 10
+_USUAL_WIDTH = 80
+_TAB = 4
 _LONGEST_LINE = 2 * LONGEST_SIGNAL
 """With blanks behind the signal; no longer line is remembered."""
 _TOO_LONG = b"\0" * (_LONGEST_LINE + 1)
@@ -57,14 +61,19 @@ class Keeper:
     """A file that takes so much and no more."""
 
     def __init__(self, path: Path, limit: int = MAX_KEPT_BYTES) -> None:
-        for folder in reversed([path.parent, *path.parent.parents]):
-            folder.mkdir(
-                mode=0o700, exist_ok=True
-            )  # `parents=True` would let others look into all but the last
         self.path = path
+        self.trouble = ""
+        """Why nothing is kept."""
         self._left = limit
         self._lost = 0
-        self._file: BinaryIO | None = open(path, "wb", opener=_private)  # noqa: SIM115 - closed by `close`
+        self._file: BinaryIO | None = None
+        try:
+            # One by one: with `parents=True` others could look into all but the last.
+            for folder in reversed([path.parent, *path.parent.parents]):
+                folder.mkdir(mode=0o700, exist_ok=True)
+            self._file = open(path, "wb", opener=_private)  # noqa: SIM115 - closed by `close`
+        except OSError as error:
+            self.trouble = error.strerror or str(error)  # it costs the output, and not the run
 
     def write(self, piece: bytes) -> None:
         """Keep a piece of output; a full disk costs the output, and not the run."""
@@ -107,6 +116,8 @@ class Echo:
         self._is_inked = self._decoder is not None and _shows_ink()
         self._pending = b""
         self._is_at_line_start = True
+        self._column = 0
+        """How far the row has come that an agent's text stands in."""
 
     @property
     def is_pending(self) -> bool:
@@ -127,6 +138,7 @@ class Echo:
     def tell(self, line: str) -> None:
         """Show a line of our own, on a line of its own."""
         start = "" if self._is_at_line_start else "\n"
+        self._column = 0
         shown = f"\x1b[1m{line}\x1b[0m" if self._is_inked else line
         self._show(f"{start}{shown}\n".encode("utf-8", "backslashreplace"))
 
@@ -134,13 +146,38 @@ class Echo:
         """End a line that was left open on a terminal. A program gets the output's bytes, and none of ours."""
         if self._is_terminal and not self._is_at_line_start:
             self._show(b"\n")
+            self._column = 0
 
     def _frame(self, text: str) -> str:
-        """Put a bar before each line, so that nothing that an agent prints looks like a line of ours."""
-        framed = text.replace("\n", f"\n{_BAR}")
-        if framed.endswith(_BAR):
-            framed = framed.removesuffix(_BAR)
-        return _BAR + framed if text and self._is_at_line_start else framed
+        """Put a bar before each row, so that nothing that an agent prints looks like a line of ours.
+
+        The rows are broken here: a line that the terminal breaks would go on without a bar.
+        """
+        width = self._row_width()
+        framed = []
+        for character in text:
+            if character == "\n":
+                framed.append("\n" if self._column else f"{_BAR}\n")
+                self._column = 0
+                continue
+            # A tab's stops are the terminal's own, and could lead out of the row.
+            shown = " " * _TAB if character == "\t" else character
+            size = sum(2 if unicodedata.east_asian_width(part) in "WF" else 1 for part in shown)
+            if self._column + size > width:
+                framed.append("\n")
+                self._column = 0
+            if not self._column:
+                framed.append(_BAR)
+            framed.append(shown)
+            self._column += size
+        return "".join(framed)
+
+    def _row_width(self) -> int:
+        try:
+            columns = os.get_terminal_size(self.descriptor or 0).columns
+        except OSError:
+            columns = 0
+        return max(_NARROWEST, (columns or _USUAL_WIDTH) - len(_BAR))
 
     def _show(self, piece: bytes) -> None:
         if self.descriptor is None or not piece:
@@ -153,7 +190,7 @@ class Echo:
         """Show what can be shown without waiting."""
         while self._pending and self.descriptor is not None:
             try:
-                if not select.select([], [self.descriptor], [], 0)[1]:
+                if not has_room(self.descriptor, 0):
                     return
                 # No more at once than a pipe takes whole: a longer piece would wait for the rest of its room.
                 written = os.write(self.descriptor, self._pending[: select.PIPE_BUF])
@@ -161,6 +198,13 @@ class Echo:
                 self.descriptor, self._pending = None, b""  # nobody looks any more
                 return
             self._pending = self._pending[written:]
+
+
+def has_room(descriptor: int, seconds: float) -> bool:
+    """Wait until something can be written, or nobody reads any more. Not `select`: it fails from descriptor 1024 on."""
+    poll = select.poll()
+    poll.register(descriptor, select.POLLOUT)
+    return bool(poll.poll(seconds * 1000))
 
 
 def _shows_ink() -> bool:

@@ -41,7 +41,7 @@ class Audit(msgspec.Struct, frozen=True):
 
 def verify(store: Store) -> Audit:
     """Walk every project's log: dense numbers, an unbroken chain, and rows that equal the replay."""
-    problems = [f"SQLite: {finding}" for finding in store.check()]
+    problems = store.check()
     events = asks = runs = erased = 0
     with store.reading() as reader, reader.snapshot():
         heads = reader.heads()

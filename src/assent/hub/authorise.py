@@ -66,6 +66,8 @@ def authorise(principal: Principal, request: Request) -> None:
     if principal.role is Role.AGENT and isinstance(request, PostMessage) and request.topic == CONTROL_TOPIC:
         # An agent that could resume its own run would not be paused.
         raise ForbiddenError(f"{principal} is an agent: only a person can steer a run.")
+    if isinstance(request, FailRun) and request.fence is None:
+        raise ForbiddenError("Only the driver of a run may end it, under its fence.")
     if principal.role in RIGHTS[type(request)]:
         return
     if principal.role is Role.AGENT and isinstance(request, AnswerAsk | DeclineAsk | ClaimAsk):

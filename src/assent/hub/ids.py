@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import random
 import time
-import uuid
 
 from assent.protocol.ask import AskId
 from assent.protocol.run import Mode, RunId
@@ -31,6 +30,8 @@ _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 """Ten bits at a time."""
 _PAIR = len(_PAIRS) - 1
 _ASK_ID_LENGTH = len("ask_") + 10 + 8
+_UUID_MARKS, _UUID_4 = 0xF000_C << 60, 0x4000_8 << 60
+"""Where a UUID says its version and variant, and what version 4 says there."""
 
 # Our own, as a program may seed the module's. Not the system's for each id: that gives the interpreter away, and a
 # hundred threads would each wait to get it back.
@@ -76,7 +77,9 @@ def opening_command_id(ask_id: AskId) -> str:
 
 def new_request_id() -> str:
     """Return the id of a REQUEST: a UUID v4 (I15)."""
-    return str(uuid.uuid4())
+    chance = _chance.getrandbits(128) & ~_UUID_MARKS | _UUID_4
+    text = f"{chance:032x}"
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 _last_second = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import get_args
 
 import msgspec
 
@@ -45,6 +46,12 @@ class TopicPosted(msgspec.Struct, frozen=True, tag="topic.posted"):
 
 Recorded = Event | RunEvent | ControlEvent | FlowStepped | TopicPosted
 
+_TOPICS: dict[type[Recorded], str] = {
+    **dict.fromkeys(set(get_args(ControlEvent)) - {ControlExpired, ControlMalformed}, CONTROL_TOPIC),
+    **dict.fromkeys(set(get_args(RunEvent)) - {TurnEnded}, CURRENT_TOPIC),
+}
+"""Which topic shows an event; the others are only in the log."""
+
 _encoder = msgspec.json.Encoder()
 _decoder = msgspec.json.Decoder(Recorded)
 
@@ -70,10 +77,4 @@ def type_of(event: Recorded) -> str:
 
 def topic_of(event: Recorded) -> str | None:
     """Return the topic that shows `event`, if any does."""
-    if isinstance(event, TopicPosted):
-        return event.topic
-    if isinstance(event, ControlEvent):
-        return None if isinstance(event, ControlExpired | ControlMalformed) else CONTROL_TOPIC
-    if isinstance(event, RunEvent):
-        return None if isinstance(event, TurnEnded) else CURRENT_TOPIC
-    return None
+    return event.topic if isinstance(event, TopicPosted) else _TOPICS.get(type(event))

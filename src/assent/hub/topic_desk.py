@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, assert_never
 
 import msgspec
-from msgspec.structs import replace
 
 from assent.engine.control import (
     ControlStep,
@@ -35,7 +34,15 @@ from assent.engine.reactions import carry_out
 from assent.engine.stamp import Stamp
 from assent.hub.command import Posted, PostMessage
 from assent.hub.record import TopicPosted
-from assent.protocol.control import Code, Control, ControlState, Malformed, failure, parse_request
+from assent.protocol.control import (
+    Code,
+    Control,
+    ControlMessage,
+    ControlState,
+    Malformed,
+    failure,
+    parse_request,
+)
 from assent.protocol.error import ForbiddenError, NotFoundError
 from assent.protocol.json_text import parse_json
 from assent.protocol.principal import parse_principal
@@ -101,17 +108,18 @@ class TopicDesk:
         return self._step(head, known, PostRequest(read, text, run, request.is_left, stamp))
 
     def _step(self, head: Head, control: Control | None, command: ControlStep) -> Posted:
-        posted = Posted(None)
+        message: Message | None = None
+        reply: ControlMessage | None = None
+        problem = ""
         for event in decide(control, command):
             sequence = self._desk.record(head, event, _subject(event))
             match event:
                 case ControlRequested() | ControlRepeated():
                     message = Message(sequence, CONTROL_TOPIC, command.stamp.at, event.message)
-                    posted = replace(posted, message=message)
                 case ControlAcknowledged() | ControlResolved() | ControlReplied():
-                    posted = replace(posted, reply=event.message)
+                    reply = event.message
                 case ControlMalformed():
-                    posted = replace(posted, problem=event.problem)
+                    problem = event.problem
                 case ControlExpired():
                     pass
                 case _:
@@ -119,7 +127,7 @@ class TopicDesk:
             known, control = control, evolve(control, event, sequence=sequence)
             if control is not None and control is not known:
                 self._desk.transaction.put_control(head, control)
-        return replace(posted, control=control)
+        return Posted(message, control, reply, problem)
 
 
 def _on_one_line(text: bytes) -> bytes:

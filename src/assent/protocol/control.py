@@ -114,7 +114,9 @@ class ControlRequest(msgspec.Struct, frozen=True):
     def digest(self) -> str:
         """Tells a retry from another request under the same id: command, target and payload."""
         told = {"command": self.command.value, "target": self.target, "payload": self.payload}
-        return digest(canonical(told))
+        # Most hold nothing but texts that were checked when they were read, and texts have only one spelling.
+        is_plain = not self.payload and self.target.keys() <= _TEXTS
+        return digest(_spell(told) if is_plain else canonical(told))
 
     def ack(self, at: datetime) -> ControlMessage:
         """Return the receipt (I24)."""
@@ -311,6 +313,9 @@ def _problem_of_escalation(payload: dict[str, Any]) -> str | None:
 _UUID4 = re.compile(
     r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.IGNORECASE
 ).fullmatch
+_TEXTS = frozenset({"run_id", "issue_id"})
+"""The parts of a target that can only be texts."""
+_spell = msgspec.json.Encoder(order="sorted").encode
 _COMMANDS = frozenset(command.value for command in ControlCommand)
 _REQUIRED: tuple[tuple[str, type, str], ...] = (
     ("request_id", str, "a string"),

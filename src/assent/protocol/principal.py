@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from functools import lru_cache
 
 import msgspec
 
@@ -43,6 +44,7 @@ class Principal(msgspec.Struct, frozen=True, gc=False):
         return f"{self.role}:{self.name}"
 
 
+@lru_cache(maxsize=64)
 def parse_principal(text: str) -> Principal:
     """Return the principal that `role:name` spells.
 

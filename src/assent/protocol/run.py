@@ -105,6 +105,8 @@ class Level(msgspec.Struct, frozen=True):
     """A frame with what only its driver's record must know."""
 
     frame: Frame
+    number: int = 0
+    """Of the event that began it: tells it from a later loop at the same depth."""
     is_open: bool = False
     """An iteration of it is under way."""
     attempt: int = 0
@@ -252,7 +254,7 @@ def check_run_id(run_id: str) -> RunId:
     Raises:
         BadRequestError: it is empty, too long, or holds blanks or characters that cannot be seen.
     """
-    is_plain = run_id.isprintable() and not any(character.isspace() for character in run_id)
+    is_plain = run_id.isprintable() and " " not in run_id  # no other blank counts as printable
     if not (1 <= len(run_id) <= MAX_RUN_ID and is_plain and is_encodable(run_id)):
         raise BadRequestError(
             f'"{quote(run_id, 60)}" is no run id: it has 1 to {MAX_RUN_ID} visible characters and no blanks.'

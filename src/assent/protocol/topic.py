@@ -53,7 +53,7 @@ def check_topic(topic: str) -> None:
     Raises:
         BadRequestError: it is empty, too long, or holds blanks or characters that cannot be seen.
     """
-    is_plain = topic.isprintable() and not any(character.isspace() for character in topic)
+    is_plain = topic.isprintable() and " " not in topic  # no other blank counts as printable
     if not (1 <= len(topic) <= MAX_TOPIC and is_plain and is_encodable(topic)):
         raise BadRequestError(
             f'"{quote(topic, 60)}" is no topic: a topic has 1 to {MAX_TOPIC} visible characters and no blanks.'

@@ -30,7 +30,8 @@ class Gate:
 
     def __init__(self) -> None:
         self._forking = threading.RLock()
-        self._turn = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._turn = threading.Condition(self._lock)
         self._here = threading.local()
         self._inside = 0
         self._is_shut = False
@@ -45,7 +46,7 @@ class Gate:
     def __enter__(self) -> None:
         depth = getattr(self._here, "depth", 0)
         if not depth:
-            with self._turn:
+            with self._lock:  # the condition's own: to enter through the condition takes three times as long
                 while self._is_shut:
                     self._turn.wait()
                 self._inside += 1
@@ -54,7 +55,7 @@ class Gate:
     def __exit__(self, *_: object) -> None:
         self._here.depth -= 1
         if not self._here.depth:
-            with self._turn:
+            with self._lock:
                 self._inside -= 1
                 if self._is_shut:
                     self._turn.notify_all()
@@ -79,7 +80,8 @@ class Gate:
 
     def open_in_child(self) -> None:
         """Begin anew: the other threads are not here."""
-        self._turn = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        self._turn = threading.Condition(self._lock)
         self._noting = threading.Lock()
         self._inside = self._own()
         self._is_shut = False

@@ -13,13 +13,14 @@ Rule 2: a forked child holds nothing. It closes what it inherited, or the lock w
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import threading
 import time
 from contextlib import suppress
 
-from assent.protocol.error import FlowTakenError, StoreReadOnlyError
+from assent.protocol.error import FlowTakenError, StoreFullError, StoreReadOnlyError
 
 __all__ = ["FileHold", "is_held"]
 
@@ -91,6 +92,10 @@ class FileHold:
             raise FlowTakenError(f"{by} drives this flow.") from None
         except FileNotFoundError:
             pass  # its last holder has just taken it away: try again
+        except OSError as error:
+            if error.errno == errno.ENOSPC:
+                raise StoreFullError from error
+            raise StoreReadOnlyError(f"{self._path} cannot be written; nothing was changed.") from error
         finally:
             if descriptor >= 0:
                 os.close(descriptor)

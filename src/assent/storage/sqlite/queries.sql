@@ -134,14 +134,21 @@ ORDER BY r.run_number DESC LIMIT ?;
 SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = ?
 ORDER BY r.run_number DESC LIMIT ?;
 
--- changed_runs: The runs that changed after a number of the log.
-SELECT r.record FROM runs r INDEXED BY runs_changed
-WHERE r.project_number = (SELECT project_number FROM projects WHERE project = ?) AND r.sequence > ?;
+-- changed_runs: The runs that changed after a number of the log, found by its events: an index of their own would cost
+-- one more page with every change.
+SELECT r.record FROM runs r WHERE r.project_number = ? AND r.run_id IN (
+  SELECT e.subject FROM events e WHERE e.event_number > ? AND e.event_number < ? AND e.type GLOB 'run.*');
 
--- put_run: A run as it is now.
-INSERT INTO runs (project_number, run_id, is_active, sequence, record) VALUES (?, ?, ?, ?, ?)
-ON CONFLICT (project_number, run_id) DO UPDATE SET is_active = excluded.is_active, sequence = excluded.sequence,
-record = excluded.record;
+-- run_columns: All runs, with the columns by which they are found.
+SELECT r.run_id, r.is_active, r.record FROM runs r;
+
+-- put_run: A run that goes on, as it is now. Saying again that it is active would write the index of the active ones anew.
+INSERT INTO runs (project_number, run_id, is_active, record) VALUES (?, ?, 1, ?)
+ON CONFLICT (project_number, run_id) DO UPDATE SET record = excluded.record;
+
+-- end_run: A run that has ended.
+INSERT INTO runs (project_number, run_id, is_active, record) VALUES (?, ?, 0, ?)
+ON CONFLICT (project_number, run_id) DO UPDATE SET is_active = excluded.is_active, record = excluded.record;
 
 -- control: What is known of a request id.
 SELECT c.record FROM controls c WHERE c.project_number = ? AND c.request_id = ?;
@@ -152,6 +159,9 @@ ORDER BY c.sequence;
 
 -- all_controls: All controls of a project.
 SELECT c.record FROM controls c JOIN projects p USING (project_number) WHERE p.project = ? ORDER BY c.request_id;
+
+-- control_columns: All controls, with the columns by which they are found.
+SELECT c.request_id, c.is_settled, c.sequence, c.record FROM controls c;
 
 -- put_control: A control as it is now.
 INSERT INTO controls (project_number, request_id, is_settled, sequence, record) VALUES (?, ?, ?, ?, ?)

@@ -146,7 +146,8 @@ class SqliteReader:
 
     def messages(self, project: str, topic: str, after: int, limit: int) -> list[Message]:
         """Return a topic's messages after a number, oldest first."""
-        if self.head_sequence(project) <= after:
+        # A project keeps its number, and only one that has begun has any; so the head is asked for once.
+        if project not in self._numbers and self.head_sequence(project) <= after:
             return []
         base = self._numbers[project] * LOG_SHIFT
         found = self._rows("messages", (topic, base + after, base + LOG_SHIFT, limit))
@@ -167,7 +168,11 @@ class SqliteReader:
 
     def changed_runs(self, project: str, after: int) -> list[Run]:
         """Return the runs that changed after a number of the log."""
-        return self._runs("changed_runs", (project, after))
+        if self.head_sequence(project) <= after:
+            return []
+        number = self._numbers[project]
+        base = number * LOG_SHIFT
+        return self._runs("changed_runs", (number, base + after, base + LOG_SHIFT))
 
     def controls(self, project: str) -> list[Control]:
         """Return all controls of a project."""
@@ -188,6 +193,7 @@ class SqliteReader:
         connection = self._opened
         if connection is not None and not connection.in_transaction:
             self._opened = None
+            self._numbers.clear()  # the next one may find another file there
             connection.close()
 
     def _asks(self, query: str, values: tuple[Any, ...], project: str | None = None) -> list[Ask]:

@@ -10,6 +10,7 @@ import msgspec
 from assent.protocol.answer import Answer
 from assent.protocol.ask import Ask, AskId, Claim, Consequence, Kind, Outcome, State
 from assent.protocol.control import Control
+from assent.protocol.display import quote
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.prompt import Prompt, encode_prompt
 from assent.protocol.run import Run
@@ -27,6 +28,8 @@ __all__ = [
     "insert_values",
     "message_of",
     "run_of",
+    "strayed_control",
+    "strayed_run",
 ]
 
 ASK_COLUMNS = (
@@ -167,6 +170,26 @@ def control_of(record: bytes) -> Control:
         return _control(record)
     except msgspec.DecodeError as error:
         raise StoreDamagedError("The row of a control cannot be read.") from error
+
+
+def strayed_run(run_id: str, is_active: int, record: bytes) -> str | None:
+    """Return the name of a run whose columns are not those of its record; an unreadable one is reported elsewhere."""
+    try:
+        run = _run(record)
+    except msgspec.DecodeError:
+        return None
+    is_same = (run.run_id, run.is_active) == (run_id, bool(is_active))
+    return None if is_same else f"run {quote(run_id)}"
+
+
+def strayed_control(request_id: str, is_settled: int, sequence: int, record: bytes) -> str | None:
+    """Return the name of a control whose columns are not those of its record; as `strayed_run`."""
+    try:
+        control = _control(record)
+    except msgspec.DecodeError:
+        return None
+    own = (control.request.request_id, control.is_settled, control.sequence)
+    return None if own == (request_id, bool(is_settled), sequence) else f"request {quote(request_id)}"
 
 
 def message_of(sequence: int, at: int, topic: str, body: bytes | None) -> Message:

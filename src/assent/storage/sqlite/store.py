@@ -19,13 +19,13 @@ import apsw
 from assent.protocol.error import StoreBusyError
 from assent.storage.queries import load_queries
 from assent.storage.sqlite.bell import SocketBell
-from assent.storage.sqlite.connection import connect, plain_errors
+from assent.storage.sqlite.connection import connect, plain_errors, rows
 from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.hold import FileHold, is_held
 from assent.storage.sqlite.lock import FileLock
 from assent.storage.sqlite.place import prepare
 from assent.storage.sqlite.reader import SqliteReader
-from assent.storage.sqlite.row import ASK_COLUMNS
+from assent.storage.sqlite.row import ASK_COLUMNS, strayed_control, strayed_run
 from assent.storage.sqlite.schema import is_current, migrate
 from assent.storage.sqlite.transaction import SqliteTransaction
 
@@ -128,14 +128,21 @@ class SqliteStore:
         return f"{self.path}-hold-{sha256(name.encode()).hexdigest()[:32]}"
 
     def check(self) -> list[str]:
-        """Return what SQLite's own integrity check finds wrong; empty when all is well."""
+        """Return what SQLite's own integrity check finds wrong, and the rows that are found by something else than
+        what they hold; empty when all is well.
+        """
         with gate, plain_errors(str(self.path)):
             connection = connect(str(self.path), writes=False)
             try:
-                rows = connection.execute("PRAGMA integrity_check(20)").fetchall()
+                checked = connection.execute("PRAGMA integrity_check(20)").fetchall()
+                is_ours = is_current(connection)  # an empty file has no tables yet
+                runs = rows(connection, self._queries["run_columns"]) if is_ours else []
+                controls = rows(connection, self._queries["control_columns"]) if is_ours else []
             finally:
                 connection.close()
-        return [str(row[0]) for row in rows if row[0] != "ok"]
+        problems = [f"SQLite: {row[0]}" for row in checked if row[0] != "ok"]
+        names = [strayed_run(*row) for row in runs] + [strayed_control(*row) for row in controls]
+        return problems + [f"the row of {name} is listed under what it is not." for name in names if name]
 
     def let_go(self) -> None:
         """Close the writer before a fork; not where the forking thread itself is in the middle of a transaction."""

@@ -242,8 +242,8 @@ class SqliteTransaction:
         for key, number in self._changed_runs.items():
             run = self._runs[key]
             assert run is not None  # noqa: S101 - put_run() has set it
-            active = int(run.is_active)
-            execute(self._queries["put_run"], (number, run.run_id, active, run.sequence, encode_record(run)))
+            query = self._queries["put_run" if run.is_active else "end_run"]
+            execute(query, (number, run.run_id, encode_record(run)))
         for key, number in self._changed_controls.items():
             control = self._controls[key]
             assert control is not None  # noqa: S101 - put_control() has set it

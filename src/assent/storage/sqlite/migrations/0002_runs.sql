@@ -13,13 +13,11 @@ CREATE TABLE runs (
   project_number INTEGER NOT NULL,
   run_id         TEXT    NOT NULL,
   is_active      INTEGER NOT NULL,
-  sequence       INTEGER NOT NULL,
   record         BLOB    NOT NULL,
   UNIQUE (project_number, run_id)
 ) STRICT;
 
 CREATE INDEX runs_active ON runs (project_number, run_number) WHERE is_active = 1;
-CREATE INDEX runs_changed ON runs (project_number, sequence);
 
 -- One row for each request id that was ever taken: it is never executed twice.
 CREATE TABLE controls (
