@@ -345,3 +345,71 @@ def test_an_agent_inside_a_loop_can_ask_and_can_steer_nothing(shell: Shell, ledg
     assert told["run_id"] == "r1"
     assert told["state"] == "withdrawn"
     assert told["outcome"]["reason"] == "The run r1 is done (MAX_ITERATIONS)."
+
+
+def test_taking_over_a_run_leaves_another_projects_run_of_the_same_name_alone(
+    shell: Shell, ledger: Path
+) -> None:
+    """Two projects may share a store, and people call their runs alike."""
+    script = "echo $$ >>ledger; sleep 631"
+    other = shell.start("--project", "other", "loop", "--run-id", "nightly", "--", "sh", "-c", script)
+    _begun(ledger, 1)
+    first = shell.start("loop", "--run-id", "nightly", "--grace", "0.3", "--", "sh", "-c", script)
+    _begun(ledger, 2)
+    os.kill(first.pid, signal.SIGKILL)
+    theirs, ours = (int(line) for line in _lines(ledger))
+    wait_for(lambda: not _is_alive(ours))
+    second = shell.run("loop", "--run-id", "nightly", "--max", "1", "--", "true")
+    assert "attempt 2" in second.err
+    assert _is_alive(theirs)
+    other.send_signal(signal.SIGTERM)
+    assert shell.finish(other).status == 3
+
+
+def test_an_inner_loop_that_outlived_its_iteration_drives_nothing_any_more(
+    shell: Shell, ledger: Path
+) -> None:
+    """Another loop has come to its depth: it is told so, and neither begins nor ends that one's iterations."""
+    assent = f"{sys.executable} -m assent"
+    old = f"{assent} loop --max 9 -- sh -c 'while [ ! -e go ]; do sleep 0.02; done' 2>>old; echo $? >>old"
+    new = f"{assent} loop --max 2 -- sh -c 'echo $ASSENT_ITERATION >>ledger; touch go; until grep -q 6 old; do sleep 0.02; done'"
+    script = f"if [ $ASSENT_ITERATION = 1 ]; then ({old}) & until [ -s old ]; do sleep 0.02; done; else {new} || true; fi"
+    ended = shell.run("loop", "--run-id", "r1", "--max", "2", "--", "sh", "-c", script)
+    assert ended.status == 7, ended.err
+    assert _lines(ledger) == ["1", "2"]
+    told = (shell.folder / "old").read_text()
+    assert "is no longer one of the run r1" in told
+    assert told.endswith("6\n")
+
+
+def test_a_command_that_cannot_be_started_ends_the_run_with_a_reason(shell: Shell) -> None:
+    """Found out only when it is tried: the run is aborted, and the status says that it failed."""
+    (shell.folder / "agent").write_text("no program at all\n")
+    (shell.folder / "agent").chmod(0o700)
+    ended = shell.run("loop", "--run-id", "r1", "--", "./agent")
+    assert ended.status == 1
+    assert "aborted at iteration 1: ./agent cannot be started" in ended.err
+
+
+def test_output_that_cannot_be_kept_costs_no_run(shell: Shell) -> None:
+    """A file is in the way of the folder."""
+    shell.run("inbox")
+    shell.store.parent.mkdir(exist_ok=True)
+    (shell.store.parent / "assent.db-runs").touch()
+    ended = shell.run("loop", "--max", "1", "--", "echo", "seen")
+    assert ended.status == 7, ended.err
+    assert ended.out == "seen\n"
+    assert "is not kept" in ended.err
+
+
+def test_a_loop_with_a_store_of_its_own_inside_a_loop_is_a_run_of_its_own(shell: Shell) -> None:
+    """Only a loop of the same store and project is a frame of the outer run."""
+    inner = (
+        f"{sys.executable} -m assent --store sqlite:///{shell.folder}/other.db loop --max 1 -- true || true"
+    )
+    ended = shell.run("loop", "--run-id", "r1", "--max", "1", "--", "sh", "-c", inner)
+    assert ended.status == 7
+    runs = shell.run("--store", f"sqlite:///{shell.folder}/other.db", "runs", "--json", "--ended").json[
+        "runs"
+    ]
+    assert [run["reason"] for run in runs] == ["MAX_ITERATIONS"]

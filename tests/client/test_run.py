@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
 
 import pytest
 
@@ -29,12 +30,13 @@ from assent.protocol.error import (
     RunEndedError,
     RunTakenError,
     StillOpen,
+    StoreBusyError,
     Withdrawn,
 )
 from assent.protocol.json_text import Json
 from assent.protocol.run import DoneReason, Status
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
-from assent.testing import ThrowawayStore
+from assent.testing import ThrowawayStore, throwaway
 from tests.client.both import Clients
 from tests.proves import proves
 
@@ -704,3 +706,71 @@ def test_unreadable_topic_is_refused(ana: Client) -> None:
     """A name that cannot be typed is no topic."""
     with pytest.raises(BadRequestError, match="is no topic"):
         ana.read("a b")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"max": 2.5},
+        {"max": True},
+        {"max": "3"},
+        {"max": 0},
+        {"model": ""},
+        {"model": "a\nb"},
+        {"issue_id": ["x"]},
+        {"models": [1]},
+        {"title": 5},
+        {"title": "x" * 201},
+    ],
+)
+def test_run_with_a_part_of_the_wrong_kind_is_refused_and_begins_nothing(parts: dict[str, Any]) -> None:
+    """What could be written and not be read again would spoil the whole list of runs."""
+    with throwaway() as store:
+        client = store.agent()
+        with pytest.raises(BadRequestError):
+            client.run(**parts)
+        assert client.runs(all_states=True) == []
+
+
+def test_error_whose_text_no_record_can_hold_still_aborts_the_run_and_comes_out() -> None:
+    """Whatever somebody else's error says of itself."""
+
+    class MuteError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    with throwaway() as store:
+        client = store.agent()
+        for error in (ValueError("caf\udce9"), MuteError()):
+            with pytest.raises(type(error)), client.run() as run:
+                raise error
+            assert run.look().reason == "ERROR"
+
+
+def test_inner_loop_that_raised_is_gone_before_the_next_one_begins() -> None:
+    """The outer loop may go on, and nothing stands on a dead loop."""
+    with throwaway() as store, store.agent().run(max=1) as run:
+        for _ in run:
+            with suppress(ValueError), run.nested() as inner:
+                next(inner)
+                raise ValueError
+            with run.nested() as inner:
+                assert len(inner.state.levels) == 2
+
+
+def test_store_that_is_held_for_a_while_does_not_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A driver tries again: its work is worth waiting for."""
+    with throwaway() as store:
+        client = store.agent()
+        send, busy = client.calls.door.send, [StoreBusyError(), StoreBusyError()]
+
+        def sometimes(*given: Any) -> Any:
+            if busy:
+                raise busy.pop()
+            return send(*given)
+
+        with client.run(max=1) as run:
+            monkeypatch.setattr(client.calls.door, "send", sometimes)
+            assert [turn.number for turn in run] == [1]
+        assert busy == []
+        assert run.state.reason == "MAX_ITERATIONS"

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from assent.hosts import leftover
-from assent.hosts.leftover import DONE, Leftovers
+from assent.hosts.leftover import DONE, NOTHING, Leftovers
 
 _PATIENCE = 20.0
 Start = Callable[[str], subprocess.Popen[bytes]]
@@ -106,3 +106,20 @@ def test_the_guard_leaves_everything_alone_when_its_loop_ends_in_order(mark: str
     assert shell.poll() is None
     shell.kill()
     shell.wait(_PATIENCE)
+
+
+def test_the_guard_forgets_the_group_of_a_command_that_has_ended(mark: str, start: Start) -> None:
+    """By the time the loop dies, the number may be another program's."""
+    innocent = start("unset ASSENT_TEST_MARK; echo ready; exec sleep 600")
+    guard = _guard("another-" + mark)
+    guard.communicate(f"{innocent.pid}\n".encode() + NOTHING + b"\n", timeout=_PATIENCE)
+    assert innocent.poll() is None
+
+
+def test_many_processes_that_ignore_the_request_are_ended_in_one_go(mark: str, start: Start) -> None:
+    """A look reads of every process on the machine, so there is one for all of them."""
+    start('trap "" TERM; for _ in $(seq 60); do sleep 600 & done; echo ready; wait')
+    leftovers = Leftovers({"ASSENT_TEST_MARK": mark})
+    assert len(leftovers.find()) == 61
+    assert leftovers.end(0.1)
+    assert leftovers.find() == []

@@ -1,13 +1,17 @@
 """What a command prints is shown, kept and looked through."""
 
+import fcntl
 import os
 import pty
+import struct
+import termios
 from pathlib import Path
 
 import pytest
 
 from assent.hosts.output import Echo, Keeper, SignalScan, output_file, output_folder
 from assent.protocol.run import DoneReason, Mode
+from assent.surfaces.width import columns
 
 
 def _scan(mode: Mode, *pieces: bytes) -> DoneReason | None:
@@ -131,3 +135,20 @@ def test_an_echo_that_nobody_reads_never_waits_and_loses_nothing() -> None:
     echo.write(b"nobody reads this")
     assert echo.descriptor is None
     os.close(into)
+
+
+def test_a_long_line_is_broken_behind_a_bar_and_not_by_the_terminal() -> None:
+    """Where the terminal broke it, its rest would stand at the start of a row, like a line of ours."""
+    main, side = pty.openpty()
+    fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 20, 0, 0))
+    echo = Echo(side)
+    echo.write(b"x" * 18 + b"assent: done\twide: " + "日本語日本語日本語".encode() + b"\n")
+    shown = ""
+    while not shown.endswith("\n"):
+        shown += os.read(main, 4096).decode()
+    rows = shown.replace("\r\n", "\n").splitlines()
+    assert all(row.startswith("│ ") for row in rows)
+    assert rows[0] == "│ " + "x" * 18
+    assert all(columns(row) <= 20 for row in rows)
+    os.close(main)
+    os.close(side)
