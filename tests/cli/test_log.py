@@ -187,7 +187,7 @@ def test_log_of_a_cancelled_run_says_why_its_asks_ended(call: Call, shell: Shell
 @pytest.mark.parametrize("text", ["\x1b[2J\x1b]0;t\x07", "\u202e\x9b2J", "a\nb\r\nc"])
 def test_hostile_words_of_runs_and_topics_are_inert_in_the_log(call: Call, shell: Shell, text: str) -> None:
     """Titles, models, reasons, notes and messages are somebody's words."""
-    with suppress(ValueError), begun(shell, RUN, model=text, title=text, filter=text):
+    with suppress(ValueError), begun(shell, RUN, model="hai\u3164ku", title=text, filter=text):
         call("escalate", RUN, "--reason", text)
         call("post", "notes", json.dumps({text: text}, ensure_ascii=False))
         call("post", "loop:control", json.dumps({"request_id": text, "command": text}, ensure_ascii=False))

@@ -287,7 +287,7 @@ OURS = re.compile(rb"\x1b\[(?:[0-9]{0,2}m|[0-9]*A|K|J|2J|H|\?7[lh])")
 def test_hostile_words_of_a_run_are_inert_on_a_terminal(shell: Shell, watch: tuple[str, ...]) -> None:
     """Title, model, issue and branch are an agent's words; what is obeyed is ours alone."""
     text = "\x1b[2J\x1b[H\x1b]0;t\x07\u202e\x9b2J\r\nrunning  fake"
-    hostile = {"title": text, "model": text, "issue_id": text, "filter": text}
+    hostile = {"title": text, "model": "hai\u3164ku", "issue_id": text, "filter": text}
     with (
         begun(shell, "loop-\u3164-1", **hostile),
         Terminal(shell, "runs", *watch, stdout_too=True) as terminal,

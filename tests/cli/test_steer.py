@@ -322,9 +322,9 @@ def test_run_without_a_driver_can_be_steered_and_says_so(shell: Shell) -> None:
 
 def test_hostile_models_and_titles_are_inert(call: Call, shell: Shell) -> None:
     """What an agent called its model or its run drives no terminal."""
-    with begun(shell, RUN, model="\x1b[2Jhai\u202eku", title="\x1b]0;t\x07"):
+    with begun(shell, RUN, model="hai\u3164ku", title="\x1b]0;t\x07"):
         told = [call("escalate", RUN), call("escalate", RUN, "--model", "opus"), call("cancel", RUN)]
     assert [result.status for result in told] == [0, 4, 0]
-    assert "<U+001B>[2Jhai<U+202E>ku -> opus" in told[0].out
+    assert "hai<U+3164>ku -> opus" in told[0].out
     assert 'It was "<U+001B>]0;t<U+0007>"' in told[2].out
     assert all((result.out + result.err).replace("\n", "").isprintable() for result in told)
