@@ -1,5 +1,6 @@
 """The run machine: its table, the matrix of steering, fences, take-over, nested loops, and its rules as properties."""
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -670,3 +671,33 @@ def test_event_of_another_run_is_of_that_run() -> None:
     """The id comes from the command and not from the frame."""
     [event] = decide(None, replace(start(), run_id=RunId("other")))
     assert evolve(None, event).run_id == "other"
+
+
+def test_escalation_inside_a_nested_loop_outlives_it_and_a_take_over() -> None:
+    """What a person asked for is not taken back by the end of a loop, by a crash, or by a script's own model."""
+    run = fold(None, start(), begin(), push(), begin(1), ESCALATE)
+    assert [(frame.model, frame.escalation_reason) for frame in run.stack] == [("opus", "stuck")] * 2
+    popped = fold(run, end(1, signal=DoneReason.COMPLETE))
+    assert popped.model == "opus"
+    again = fold(popped, push(replace(INNER, model="haiku")))
+    assert (again.model, again.top.is_escalated) == ("opus", True)
+    assert fold(run, start(driver="host:2")).model == "opus"
+
+
+@pytest.mark.parametrize("late", [begin, end, pop])
+def test_loop_in_whose_place_another_one_has_come_is_refused(late: Callable[..., Any]) -> None:
+    """Same depth, another loop: a driver that was left behind neither begins, ends nor pops it."""
+    run = fold(None, start(), begin(), push())
+    old = run.top.number
+    run = fold(run, end(), begin(), push(), begin(1))
+    assert run.top.number != old
+    with pytest.raises(RunTakenError):
+        decide(run, replace(late(1), level=old))
+    assert decide(run, replace(end(1), level=run.top.number))
+
+
+def test_loop_inside_a_loop_that_is_gone_is_refused() -> None:
+    """Its outer loop was not the one that is there now."""
+    run = fold(None, start(), begin())
+    with pytest.raises(RunTakenError):
+        decide(run, replace(push(), outer=run.top.number + 7))

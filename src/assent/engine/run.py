@@ -142,7 +142,9 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
             ended = replace(run.levels[event.depth], is_open=False)
             return replace(run, levels=(*run.levels[: event.depth], ended))
         case FramePushed():
-            return replace(run, levels=(*run.levels[: event.depth], Level(event.frame, sequence)))
+            below = run.levels[: event.depth]
+            pushed = Level(event.frame, sequence, is_escalated=below[-1].is_escalated)
+            return replace(run, levels=(*below, pushed))
         case FramePopped():
             return replace(run, levels=run.levels[: event.depth])
         case RunPaused():
@@ -150,14 +152,19 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
         case RunResumed():
             return replace(run, paused_at=None, paused_by="")
         case RunEscalated():
-            frame = replace(run.top.frame, model=event.model, escalation_reason=event.reason or None)
-            return replace(run, levels=(*run.levels[:-1], replace(run.top, frame=frame, is_escalated=True)))
+            return replace(run, levels=tuple(_escalated(level, event) for level in run.levels))
         case RunDone():
             return replace(run, ended_at=event.at, ended_by=event.by, reason=event.reason)
         case RunAborted():
             return replace(run, ended_at=event.at, ended_by=event.by, reason=event.reason, note=event.note)
         case _:
             assert_never(event)
+
+
+def _escalated(level: Level, event: RunEscalated) -> Level:
+    # All loops of the stack: what a person asked for must outlive the loop that it was asked in, and a crash.
+    frame = replace(level.frame, model=event.model, escalation_reason=event.reason or None)
+    return replace(level, frame=frame, is_escalated=True)
 
 
 def _new(event: RunStarted, project: str, sequence: int) -> Run:
@@ -243,8 +250,10 @@ def _push(run: Run | None, command: PushFrame) -> tuple[RunEvent, ...]:
     below = _level(run, command.depth - 1, command.outer)
     if not below.is_open:
         raise BadRequestError("A loop inside a loop begins in an open iteration of the outer one.")
-    model = command.frame.model or below.frame.model
-    frame = replace(command.frame, iter=0, model=model)
+    frame = replace(command.frame, iter=0, model=command.frame.model or below.frame.model)
+    if below.is_escalated:
+        outer = below.frame
+        frame = replace(frame, model=outer.model, escalation_reason=outer.escalation_reason)
     return (_event(FramePushed, command, depth=command.depth, frame=frame),)
 
 
