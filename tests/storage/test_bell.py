@@ -213,3 +213,17 @@ def test_ear_that_is_bound_after_the_list_was_kept_is_rung(bell: SocketBell, lis
         ("ask_2", "ask_3"),
         ("ask_3",),
     ]
+
+
+def test_ear_that_nobody_has_in_hand_goes_with_its_bell(tmp_path: Path) -> None:
+    """Ctrl-C may come between the binding of a socket and its being noted; another bell's ears stay."""
+    bell, other = SocketBell(tmp_path / "a.db"), SocketBell(tmp_path / "a.db")
+    lost, kept = bell.listen(follows_feed=False), other.listen(follows_feed=False)
+    assert lost is not None
+    assert kept is not None
+    bell.close()
+    assert not Path(lost.path).exists()
+    assert Path(kept.path).exists()
+    lost.close()
+    kept.close()
+    other.close()

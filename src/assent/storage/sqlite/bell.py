@@ -191,10 +191,13 @@ class SocketBell:
                 Path(address).unlink()
 
     def close(self) -> None:
-        """Close the sending socket; take the folder away if nobody listens."""
+        """Close the sending socket; take the folder away if nobody listens. Our own ears are closed by now."""
         if self._socket is not None:
             self._socket.close()
             self._socket = None
         if self._folder is not None:
             with suppress(OSError):
+                # Ctrl-C may have come when an ear was bound and nobody had it in hand yet.
+                for left in self._folder.glob(f"{self._prefix}*"):
+                    left.unlink(missing_ok=True)
                 self._folder.rmdir()
