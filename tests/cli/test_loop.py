@@ -413,3 +413,24 @@ def test_a_loop_with_a_store_of_its_own_inside_a_loop_is_a_run_of_its_own(shell:
         "runs"
     ]
     assert [run["reason"] for run in runs] == ["MAX_ITERATIONS"]
+
+
+def test_a_loop_whose_run_was_taken_from_it_ends_its_command(
+    shell: Shell, ledger: Path, run: Callable[[str], Run]
+) -> None:
+    """Somebody cleared its hold away and drives the run now: two agents at once would be one too many."""
+    script = "echo $$ >>ledger; sleep 641"
+    first = shell.start("loop", "--run-id", "r1", "--grace", "0.3", "--", "sh", "-c", script)
+    _begun(ledger, 1)
+    for hold in shell.store.parent.glob("assent.db-hold-*"):
+        hold.unlink()
+    second = shell.start("loop", "--run-id", "r1", "--grace", "0.3", "--", "sh", "-c", script)
+    _begun(ledger, 2)
+    ended = shell.finish(first)
+    assert ended.status == 6, ended.err
+    old, new = (int(line) for line in _lines(ledger))
+    assert not _is_alive(old)
+    assert _is_alive(new)
+    assert run("r1").fence == 2
+    second.send_signal(signal.SIGTERM)
+    assert shell.finish(second).status == 3

@@ -31,7 +31,7 @@ from assent.hosts.ear import Ear
 from assent.hosts.leftover import DONE, GRACE_SECONDS, NOTHING, Leftovers, adopt_orphans
 from assent.hosts.output import Echo, Keeper, SignalScan, has_room, output_file, output_folder
 from assent.protocol.display import display
-from assent.protocol.error import StoreBusyError
+from assent.protocol.error import RunTakenError, StoreBusyError
 from assent.protocol.run import DoneReason, Level, Run, RunId, Status
 
 __all__ = ["Loop", "Orders", "Outer", "Stopped", "substitute"]
@@ -183,6 +183,10 @@ class Loop:
     def _is_there(self) -> bool:
         return self._rung.is_in(self.run)
 
+    def _is_ours(self, run: Run) -> bool:
+        """Whether the command may go on: its loop is still there, and nobody else has taken the run."""
+        return self._rung.is_in(run) and run.fence == self._wheel.fence
+
     def _end_leftovers(self) -> None:
         """End what a dead driver of this run left running, before anything is run again."""
         if self._outer is not None or self.run.fence == 1:
@@ -257,6 +261,8 @@ class Loop:
             self._await_change(ear, run)
         if not self.run.is_active:
             self._sweep(ear)
+        elif self.reason is None:
+            raise RunTakenError(f"This loop is no longer one of the run {self.run.run_id}.")
 
     def _await_change(self, ear: Ear, run: Run) -> None:
         while ear.run.sequence <= run.sequence and not ear.stops:
@@ -309,8 +315,9 @@ class Loop:
                     self._tell("stopping the command; the run stays as it is")
                     self._end_child(child, ear)
                     raise Stopped
-                if not ear.run.is_active:
-                    self._tell("the run was ended; stopping the command")
+                if not self._is_ours(ear.run):
+                    what = "somebody else drives it now" if ear.run.is_active else "the run was ended"
+                    self._tell(f"{what}; stopping the command")
                     self._end_child(child, ear)
                     self._do(self._wheel.look)
                     return None, sinks
@@ -333,7 +340,7 @@ class Loop:
             **self._marks(),
             "ASSENT_ITERATION": str(frame.iter),
             "ASSENT_ATTEMPT": str(level.attempt),
-            "ASSENT_FENCE": str(self.run.fence),
+            "ASSENT_FENCE": str(self._wheel.fence),
             "ASSENT_LEVEL": f"{self._rung.depth}.{self._rung.number}",
             "ASSENT_MODEL": frame.model or "",
         }
