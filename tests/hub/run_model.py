@@ -130,7 +130,8 @@ class Model:
             case "cancel":
                 run.status, run.reason = "aborted", "USER_CANCELLED"
             case "escalate" if run.loops[-1].model != asked.model:
-                run.loops[-1].model = asked.model
+                for loop in run.loops:  # it outlives the loop that it was asked in
+                    loop.model = asked.model
             case _:
                 return "invalid_state", None
         return "success", self.state_of(asked.run_id)
