@@ -64,8 +64,8 @@ def _drive_without_hold() -> None:
 def _drive_without_fence() -> None:
     driven = run_machine._driven
 
-    def trusting(run: Run | None, run_id: RunId, fence: int | None) -> Run:  # noqa: ARG001 - the guard's own
-        return driven(run, run_id, None)
+    def trusting(run: Run | None, run_id: RunId, fence: int) -> Run:
+        return driven(run, run_id, fence if run is None else run.fence)
 
     swap(run_machine, "_driven", trusting)
 

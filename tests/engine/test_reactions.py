@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from assent.engine.ask import AskExpired, AskOpened, Event, SupersedeAsk, decide, evolve
 from assent.engine.reactions import WithdrawAsksOf, carry_out, react, react_to_run
-from assent.engine.run_command import FailRun
+from assent.engine.run_command import AbortRun
 from assent.engine.run_event import RunAborted, RunDone, RunEscalated, RunEvent, RunPaused, RunResumed
 from assent.engine.stamp import Stamp
 from assent.protocol.ask import AskId, Consequence, State
@@ -52,9 +52,7 @@ def test_lapsed_deadline_ends_a_run_only_where_that_was_declared(
     event = AskExpired(ask.ask_id, new_outcome(State.EXPIRED, consequence=consequence))
     follows = react(event, ask)
     if consequence is Consequence.END_RUN and run_id is not None:
-        assert follows == (
-            FailRun(RunId(run_id), None, f"Nobody answered {ask.ask_id} before its deadline."),
-        )
+        assert follows == (AbortRun(RunId(run_id), f"Nobody answered {ask.ask_id} before its deadline."),)
     else:
         assert follows == ()
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from assent.engine.run import TRANSITIONS, decide, evolve
 from assent.engine.run_command import (
+    AbortRun,
     BeginTurn,
     CancelRun,
     EndTurn,
@@ -402,7 +403,7 @@ def test_driver_of_a_run_that_does_not_exist_is_told_so(command: RunCommand) -> 
 
 def test_lapsed_deadline_of_an_ask_whose_run_was_never_begun_here_fails_nothing() -> None:
     """An ask may name a run of somebody else's making."""
-    assert decide(None, FailRun(RUN_ID, None, "x")) == ()
+    assert decide(None, AbortRun(RUN_ID, "x")) == ()
 
 
 # Fences
@@ -439,7 +440,7 @@ def test_driver_with_the_present_fence_is_served(command: str) -> None:
 def test_hub_itself_needs_no_fence() -> None:
     """The consequence of an ask that nobody answered comes from no driver."""
     run = replace(OPEN, fence=9)
-    assert fold(run, FailRun(RUN_ID, None, "late", stamp())).status is Status.ABORTED
+    assert fold(run, AbortRun(RUN_ID, "late", stamp())).status is Status.ABORTED
 
 
 # Take-over
@@ -637,7 +638,8 @@ _commands: st.SearchStrategy[RunCommand] = st.one_of(
     st.builds(push, _frames, _depths, _fences),
     st.builds(pop, _depths, _fences),
     st.builds(FinishRun, st.just(RUN_ID), _fences, stamp=st.just(stamp())),
-    st.builds(FailRun, st.just(RUN_ID), st.none() | _fences, st.just("x"), stamp=st.just(stamp())),
+    st.builds(FailRun, st.just(RUN_ID), _fences, st.just("x"), stamp=st.just(stamp())),
+    st.builds(AbortRun, st.just(RUN_ID), st.just("x"), stamp=st.just(stamp())),
     st.sampled_from([PAUSE, RESUME, CANCEL, ESCALATE]),
 )
 

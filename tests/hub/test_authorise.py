@@ -4,6 +4,7 @@ import pytest
 
 from assent.hub.authorise import RIGHTS, authorise
 from assent.hub.command import (
+    AbortRun,
     AnswerAsk,
     BeginTurn,
     ClaimAsk,
@@ -53,6 +54,7 @@ REQUESTS: dict[type[Request], tuple[Request, str]] = {
     PopFrame: (PopFrame(RUN_ID, 1, 1), "human agent operator"),
     FinishRun: (FinishRun(RUN_ID, 1), "human agent operator"),
     FailRun: (FailRun(RUN_ID, 1, "boom"), "human agent operator"),
+    AbortRun: (AbortRun(RUN_ID, "boom"), ""),
     PostMessage: (PostMessage("project:shop", b"{}"), "human agent operator"),
     ExecuteControl: (ExecuteControl("req-1"), "human agent operator observer"),
     Tick: (Tick(), "human agent operator observer"),
@@ -104,7 +106,7 @@ def test_only_a_person_or_an_operator_may_post_a_command_to_a_run(role: Role, is
 def test_nobody_ends_a_run_without_its_fence(role: Role) -> None:
     """That is the hub's own, where nobody answered in time."""
     with pytest.raises(ForbiddenError):
-        authorise(Principal(role, "x"), FailRun(RUN_ID, None, "boom"))
+        authorise(Principal(role, "x"), AbortRun(RUN_ID, "boom"))
 
 
 def test_agent_is_told_that_only_a_person_can_steer() -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import click
 from click.shell_completion import CompletionItem
@@ -18,8 +19,11 @@ from assent.protocol.ask import Ask
 from assent.protocol.display import display, is_encodable, quote
 from assent.protocol.error import AssentError, NotFoundError
 from assent.protocol.principal import Assurance, Principal
+from assent.storage.port import Reader
 
-__all__ = ["Found", "complete_ask", "finding"]
+__all__ = ["Found", "complete_ask", "finding", "look"]
+
+T = TypeVar("T")
 
 _MOST_OFFERED = 50
 
@@ -62,7 +66,8 @@ def _search(place: Place, ask_id: str) -> tuple[Path, Ask]:
     scopes.append((place.others, place.project))
     troubles: list[str] = []
     for paths, project in scopes:
-        found = [(path, ask) for path in paths for ask in _look(place, path, ask_id, project, troubles)]
+        read = partial(_asks_called, ask_id=ask_id, project=project)
+        found = [(path, ask) for path in paths for ask in look(place, path, read, troubles)]
         if len(found) > 1:
             ids = ", ".join(sorted(ask.ask_id for _, ask in found)[:5])
             raise NotFoundError(f"Several asks end in {quote(ask_id)}: {ids}. Give more of the id.")
@@ -72,13 +77,18 @@ def _search(place: Place, ask_id: str) -> tuple[Path, Ask]:
     raise NotFoundError(f'There is no ask "{quote(ask_id)}" here; assent inbox lists what waits.{skipped}')
 
 
-def _look(place: Place, path: Path, ask_id: str, project: str | None, troubles: list[str]) -> list[Ask]:
+def _asks_called(reader: Reader, ask_id: str, project: str | None) -> list[Ask]:
+    exact = reader.ask(ask_id, project)
+    return [exact] if exact is not None else reader.asks_ending_in(ask_id, project)
+
+
+def look(place: Place, path: Path, read: Callable[[Reader], list[T]], troubles: list[str]) -> list[T]:
+    """Read in a store, if it is there. Another one than the current that cannot be read is a trouble, not an error."""
     if not is_there(path):
         return []
     try:
         with place.hub(path) as hub, hub.reading() as reader:
-            exact = reader.ask(ask_id, project)
-            return [exact] if exact is not None else reader.asks_ending_in(ask_id, project)
+            return read(reader)
     except AssentError as error:
         if path == place.path:
             raise

@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
 
-from assent.cli.place import Place, is_there
+from assent.cli.find import look
+from assent.cli.place import Place
 from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
 from assent.hub.hub import Hub
 from assent.protocol.display import display
-from assent.protocol.error import AssentError, NotFoundError
+from assent.protocol.error import NotFoundError
 from assent.protocol.principal import Principal
 from assent.protocol.run import Run, RunId, Status, check_run_id
 from assent.storage.port import Reader
@@ -72,7 +74,8 @@ def _search(place: Place, given: str, troubles: list[str]) -> tuple[Path, Run] |
         scopes += [([here], None), (place.others, None)]
     near: list[tuple[Path, Run]] = []
     for paths, project in scopes:
-        found = [(path, run) for path in paths for run in _look(place, path, given, project, troubles)]
+        read = partial(_runs_called, given=given, project=project)
+        found = [(path, run) for path in paths for run in look(place, path, read, troubles)]
         exact = [(path, run) for path, run in found if run.run_id == given]
         if exact:
             return _only([pair for pair in exact if pair[1].is_active] or exact[:1], given)
@@ -85,19 +88,6 @@ def _only(found: list[tuple[Path, Run]], given: str) -> tuple[Path, Run]:
         return found[0]
     named = ", ".join(f"{run.run_id} in {run.project}" for _, run in found[:_MOST_NAMED])
     raise NotFoundError(f'"{given}" may mean {len(found)} runs: {named}. Give more of the id, or --project.')
-
-
-def _look(place: Place, path: Path, given: str, project: str | None, troubles: list[str]) -> list[Run]:
-    if not is_there(path):
-        return []
-    try:
-        with place.hub(path) as hub, hub.reading() as reader:
-            return _runs_called(reader, given, project)
-    except AssentError as error:
-        if path == place.path:
-            raise
-        troubles.append(f"{path} ({error.message})")
-        return []
 
 
 def _runs_called(reader: Reader, given: str, project: str | None) -> list[Run]:

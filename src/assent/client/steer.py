@@ -37,7 +37,7 @@ from assent.protocol.error import (
     StoreBusyError,
 )
 from assent.protocol.json_text import Json, check_json
-from assent.protocol.run import MAX_MODEL, Run, check_run_id
+from assent.protocol.run import MAX_MODEL, Run, check_run_id, is_model
 from assent.protocol.topic import CONTROL_TOPIC, Message, check_topic
 
 __all__ = [
@@ -142,7 +142,7 @@ def _command(given: ControlCommand | str) -> ControlCommand:
 
 def _escalation(model: str | None, reason: str) -> dict[str, Any]:
     model = STRONGEST_MODEL if model is None else model
-    if not 1 <= len(model) <= MAX_MODEL or not model.isprintable():
+    if not is_model(model):
         raise BadRequestError(f"A model's name has 1 to {MAX_MODEL} visible characters.")
     return {"model": model, "reason": reason} if reason else {"model": model}
 

@@ -36,6 +36,7 @@ from assent.protocol.run import (
     Run,
     RunId,
     check_run_id,
+    is_model,
 )
 
 __all__ = ["BUSY_PATIENCE_SECONDS", "MOST_ITERATIONS", "Plan", "Rung", "Wheel", "plan_run"]
@@ -105,7 +106,7 @@ def _check_plan(plan: Plan) -> None:
         if text is not None and len(text) > MAX_MODEL:
             raise BadRequestError(f"The {name} of a run has at most {MAX_MODEL} characters.")
     for model in (*plan.models, *([] if frame.model is None else [frame.model])):
-        if not 1 <= len(model) <= MAX_MODEL or not model.isprintable():
+        if not is_model(model):
             raise BadRequestError(f"A model's name has 1 to {MAX_MODEL} visible characters.")
     if len(plan.models) > _MOST_MODELS:
         raise BadRequestError(f"A run declares at most {_MOST_MODELS} models.")

@@ -35,6 +35,7 @@ from assent.protocol.control import (
     Code,
     Control,
     ControlCommand,
+    ControlMessage,
     ControlRequest,
     ControlState,
     Malformed,
@@ -150,7 +151,9 @@ def _repeat(control: Control, request: ControlRequest, at: datetime) -> dict[str
     return failure(Code.DUPLICATE, ALREADY_PROCESSED if result is not None else "Request is still in flight")
 
 
-def _reply_only(text: bytes, request_id: str, result: Any, stamp: Stamp) -> tuple[ControlEvent, ...]:
+def _reply_only(
+    text: bytes, request_id: str, result: ControlMessage, stamp: Stamp
+) -> tuple[ControlEvent, ...]:
     repeated = ControlRepeated(stamp.at, str(stamp.by), msgspec.Raw(text))
     return (repeated, ControlReplied(request_id, result))
 

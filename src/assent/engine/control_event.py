@@ -31,18 +31,17 @@ class ControlRequested(msgspec.Struct, frozen=True, tag="control.requested"):
     """As it was posted."""
 
 
-class ControlAcknowledged(msgspec.Struct, frozen=True, tag="control.acknowledged"):
+class _Reply(msgspec.Struct, frozen=True):
+    request_id: str
+    message: ControlMessage
+
+
+class ControlAcknowledged(_Reply, frozen=True, tag="control.acknowledged"):
     """It was received, and nothing has been done yet."""
 
-    request_id: str
-    message: ControlMessage
 
-
-class ControlResolved(msgspec.Struct, frozen=True, tag="control.resolved"):
+class ControlResolved(_Reply, frozen=True, tag="control.resolved"):
     """Its one RESULT."""
-
-    request_id: str
-    message: ControlMessage
 
 
 class ControlExpired(msgspec.Struct, frozen=True, tag="control.expired"):
@@ -60,11 +59,8 @@ class ControlRepeated(msgspec.Struct, frozen=True, tag="control.repeated"):
     message: msgspec.Raw
 
 
-class ControlReplied(msgspec.Struct, frozen=True, tag="control.replied"):
+class ControlReplied(_Reply, frozen=True, tag="control.replied"):
     """The RESULT for such a message; what is known of its id stays as it is."""
-
-    request_id: str
-    message: ControlMessage
 
 
 class ControlMalformed(msgspec.Struct, frozen=True, tag="control.malformed"):

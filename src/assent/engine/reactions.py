@@ -8,7 +8,7 @@ import msgspec
 
 from assent.engine import run as run_machine
 from assent.engine.ask import AskExpired, AskOpened, Command, Event, SupersedeAsk
-from assent.engine.run_command import CancelRun, EscalateRun, FailRun, PauseRun, ResumeRun, SteerCommand
+from assent.engine.run_command import AbortRun, CancelRun, EscalateRun, PauseRun, ResumeRun, SteerCommand
 from assent.engine.run_event import RunAborted, RunDone, RunEvent
 from assent.engine.stamp import Stamp
 from assent.protocol.ask import Ask, Consequence
@@ -27,14 +27,14 @@ class WithdrawAsksOf(msgspec.Struct, frozen=True):
     reason: str
 
 
-def react(event: Event, ask: Ask) -> tuple[Command | FailRun, ...]:
+def react(event: Event, ask: Ask) -> tuple[Command | AbortRun, ...]:
     """Return the commands that follow from an ask's `event`, in the same transaction; `ask` is as it is after it."""
     match event:
         case AskOpened(ask_id=ask_id, replaces=replaced) if replaced is not None:
             return (SupersedeAsk(replaced, ask_id),)
         case AskExpired(outcome=outcome) if outcome.consequence is Consequence.END_RUN and ask.run_id:
             note = f"Nobody answered {ask.ask_id} before its deadline."
-            return (FailRun(RunId(ask.run_id), None, note),)
+            return (AbortRun(RunId(ask.run_id), note),)
         case _:
             return ()
 

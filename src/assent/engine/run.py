@@ -18,6 +18,7 @@ from typing import Any, TypeVar, assert_never
 from msgspec.structs import replace
 
 from assent.engine.run_command import (
+    AbortRun,
     BeginTurn,
     CancelRun,
     EndTurn,
@@ -271,9 +272,14 @@ def _finish(run: Run | None, command: FinishRun) -> tuple[RunEvent, ...]:
 
 
 def _fail(run: Run | None, command: FailRun) -> tuple[RunEvent, ...]:
-    if run is None and command.fence is None:
-        return ()  # an ask may name a run that was never begun here
-    run = _driven(run, command.run_id, command.fence)
+    return _aborted(_driven(run, command.run_id, command.fence), command)
+
+
+def _abort(run: Run | None, command: AbortRun) -> tuple[RunEvent, ...]:
+    return () if run is None else _aborted(run, command)
+
+
+def _aborted(run: Run, command: FailRun | AbortRun) -> tuple[RunEvent, ...]:
     if not run.is_active:
         return ()
     return (_event(RunAborted, command, reason=AbortReason.ERROR.value, note=command.note),)
@@ -286,10 +292,10 @@ def _over(command: BeginTurn | EndTurn | PopFrame, reason: DoneReason) -> RunEve
     return _event(FramePopped, command, depth=command.depth, reason=reason.value)
 
 
-def _driven(run: Run | None, run_id: RunId, fence: int | None) -> Run:
+def _driven(run: Run | None, run_id: RunId, fence: int) -> Run:
     if run is None:
         raise NotFoundError(f"There is no run {run_id} here.")
-    if fence is not None and fence != run.fence:
+    if fence != run.fence:
         raise RunTakenError(f"{run.driver or 'Another process'} drives {run.run_id} now.")
     return run
 
@@ -351,6 +357,7 @@ _DECISIONS: dict[type[RunCommand], Callable[[Run | None, Any], tuple[RunEvent, .
     PopFrame: _pop,
     FinishRun: _finish,
     FailRun: _fail,
+    AbortRun: _abort,
     PauseRun: _pause,
     ResumeRun: _resume,
     CancelRun: _cancel,

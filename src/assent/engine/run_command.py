@@ -8,6 +8,7 @@ from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.run import DoneReason, Frame, RunId
 
 __all__ = [
+    "AbortRun",
     "BeginTurn",
     "CancelRun",
     "DriverCommand",
@@ -93,10 +94,18 @@ class FinishRun(msgspec.Struct, frozen=True):
 
 
 class FailRun(msgspec.Struct, frozen=True):
-    """The run cannot go on. Without a fence it is the hub's own command."""
+    """The run cannot go on, says its driver."""
 
     run_id: RunId
-    fence: int | None
+    fence: int
+    note: str
+    stamp: Stamp = UNSTAMPED
+
+
+class AbortRun(msgspec.Struct, frozen=True):
+    """The run cannot go on, whoever drives it: the hub's own command. An ask may name a run that never began here."""
+
+    run_id: RunId
     note: str
     stamp: Stamp = UNSTAMPED
 
@@ -127,6 +136,6 @@ class EscalateRun(msgspec.Struct, frozen=True):
     stamp: Stamp = UNSTAMPED
 
 
-DriverCommand = StartRun | BeginTurn | EndTurn | PushFrame | PopFrame | FinishRun | FailRun
+DriverCommand = StartRun | BeginTurn | EndTurn | PushFrame | PopFrame | FinishRun | FailRun | AbortRun
 SteerCommand = PauseRun | ResumeRun | CancelRun | EscalateRun
 RunCommand = DriverCommand | SteerCommand

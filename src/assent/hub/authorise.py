@@ -12,6 +12,7 @@ from assent.engine.ask import (
     WithdrawAsk,
 )
 from assent.hub.command import (
+    AbortRun,
     BeginTurn,
     ClaimAsk,
     EndTurn,
@@ -53,6 +54,7 @@ RIGHTS: dict[type[Request], frozenset[Role]] = {
     ExecuteControl: frozenset(Role),  # whoever finds an accepted control may finish it
     Tick: frozenset(Role),
     LapseAsk: frozenset(),  # the hub's own
+    AbortRun: frozenset(),  # as above: everybody else ends a run under its fence, or by a control
     SupersedeAsk: frozenset(),  # only ever a reaction
 }
 
@@ -66,8 +68,6 @@ def authorise(principal: Principal, request: Request) -> None:
     if principal.role is Role.AGENT and isinstance(request, PostMessage) and request.topic == CONTROL_TOPIC:
         # An agent that could resume its own run would not be paused.
         raise ForbiddenError(f"{principal} is an agent: only a person can steer a run.")
-    if isinstance(request, FailRun) and request.fence is None:
-        raise ForbiddenError("Only the driver of a run may end it, under its fence.")
     if principal.role in RIGHTS[type(request)]:
         return
     if principal.role is Role.AGENT and isinstance(request, AnswerAsk | DeclineAsk | ClaimAsk):

@@ -15,6 +15,7 @@ from assent.engine.ask import (
     WithdrawAsk,
 )
 from assent.engine.run_command import (
+    AbortRun,
     BeginTurn,
     DriverCommand,
     EndTurn,
@@ -31,6 +32,7 @@ from assent.protocol.topic import Message
 from assent.storage.port import Step
 
 __all__ = [
+    "AbortRun",
     "AnswerAsk",
     "BeginTurn",
     "ClaimAsk",

@@ -173,9 +173,8 @@ class Desk:
         ask = self._load(head.project, command)
         events = decide(ask, command)
         if events and isinstance(command, OpenAsk) and command.run_id is not None:
-            self._check_run(
-                head, RunId(command.run_id)
-            )  # a replay has no events, and is told what it was told
+            # A replay has no events, and is told what it was told.
+            self._check_run(head, RunId(command.run_id))
         for event in events:
             known = ask if ask is not None and ask.ask_id == event.ask_id else None
             ask = evolve(known, event, project=head.project, sequence=head.sequence + 1)

@@ -18,7 +18,7 @@ from assent.protocol.canonical import canonical, digest
 from assent.protocol.display import quote
 from assent.protocol.error import BadJsonError, TooLargeError
 from assent.protocol.json_text import parse_json
-from assent.protocol.run import MAX_MODEL, MAX_RUN_ID, RunId
+from assent.protocol.run import MAX_RUN_ID, RunId, is_model
 
 __all__ = [
     "ALREADY_PROCESSED",
@@ -302,7 +302,7 @@ def _problem_of_timestamp(timestamp: str) -> str | None:
 
 def _problem_of_escalation(payload: dict[str, Any]) -> str | None:
     model = payload.get("model")
-    if not isinstance(model, str) or not 1 <= len(model) <= MAX_MODEL or not model.isprintable():
+    if not isinstance(model, str) or not is_model(model):
         return "payload.model must name a model."
     reason = payload.get("reason", "")
     if not isinstance(reason, str) or len(reason) > MAX_REASON:

@@ -31,6 +31,7 @@ __all__ = [
     "StateMessage",
     "Status",
     "check_run_id",
+    "is_model",
     "is_stale",
     "render_run",
     "render_shown",
@@ -246,6 +247,11 @@ def render_run(run: Run, *, is_driven: bool, now: datetime) -> dict[str, object]
         "ended_at": run.ended_at,
         "sequence": run.sequence,
     }
+
+
+def is_model(name: str) -> bool:
+    """Say whether a model can be called so."""
+    return 1 <= len(name) <= MAX_MODEL and name.isprintable()
 
 
 def check_run_id(run_id: str) -> RunId:
