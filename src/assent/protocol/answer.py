@@ -7,7 +7,8 @@ from datetime import datetime
 
 import msgspec
 
-from assent.protocol.display import is_blank, is_encodable, quote
+from assent.protocol.command import Typed, read_command
+from assent.protocol.display import fold, is_blank, is_encodable, quote
 from assent.protocol.error import TooLargeError, UnrecognisedError
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Field, Prompt
@@ -19,6 +20,7 @@ __all__ = [
     "Values",
     "check_reply_size",
     "check_values",
+    "gate_values",
     "labels",
 ]
 
@@ -56,6 +58,8 @@ def check_values(prompt: Prompt, values: Values) -> FieldValues:
     for name in values:
         if not any(field.name == name for field in prompt.fields):
             raise UnrecognisedError(f'There is no question "{quote(name)}" here.')
+    if prompt.commands:
+        return {field.name: _check_gate(prompt, field, values.get(field.name, ())) for field in prompt.fields}
     return {field.name: _check_field(field, values.get(field.name, ())) for field in prompt.fields}
 
 
@@ -74,6 +78,37 @@ def _check_field(field: Field, given: Sequence[str]) -> tuple[str, ...]:
             raise UnrecognisedError(f'The answer to "{name}" is empty.')
     check_reply_size("".join(typed))
     return tuple(dict.fromkeys(given))
+
+
+def _check_gate(prompt: Prompt, field: Field, given: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(given, str) or len(given) != 1:
+        raise UnrecognisedError(f'"{quote(field.name)}" takes one answer.')
+    check_reply_size(given[0])
+    chosen = gate_values(prompt, given[0])
+    if chosen.text is None:
+        raise UnrecognisedError(
+            " ".join(filter(None, [f'I didn\'t recognize "{quote(given[0])}".', chosen.hint]))
+        )
+    return (chosen.text,)
+
+
+def gate_values(prompt: Prompt, text: str) -> Typed:
+    """Return the option or the command of a gate that `text` spells, or why it spells none.
+
+    An option is chosen by its number, with or without a full stop or bracket, by its whole label, or by its line as
+    it is shown (G36, G37, G-X7).
+    """
+    folded = fold(text)
+    found = []
+    for number, option in enumerate(prompt.fields[0].options, start=1):
+        names = {fold(option.label), fold(option.key)}
+        marks = {f"{number}.", f"{number})"}
+        if folded in {str(number), *marks, *names, *(f"{mark} {name}" for mark in marks for name in names)}:
+            found.append(option)
+    if len(found) > 1:
+        meant = " or ".join(f'"{quote(option.label)}"' for option in found)
+        return Typed(hint=f"It could mean {meant}.")
+    return Typed(found[0].label, (), found[0].key) if found else read_command(prompt.commands, text)
 
 
 def check_reply_size(text: str) -> None:

@@ -12,6 +12,7 @@ import msgspec
 
 from assent.protocol.canonical import canonical
 from assent.protocol.display import display
+from assent.protocol.gate import render_gate, render_options
 from assent.protocol.prompt import Field, Option, Prompt, render_position
 
 __all__ = ["render_brief", "render_field", "render_question"]
@@ -22,6 +23,8 @@ _SEVERAL = "(several, separated by commas)"
 
 def render_question(prompt: Prompt) -> str:
     """Return all that a person is to see before answering, and how to answer."""
+    if prompt.commands:
+        return render_gate(prompt, is_marked=True)
     is_round = len(prompt.fields) > 1
     title, *more = _lines(prompt.title.strip())
     blocks = ["\n".join([title, *_mark(more), *_mark(_lines(prompt.body))])]
@@ -38,6 +41,8 @@ def render_question(prompt: Prompt) -> str:
 
 def render_brief(prompt: Prompt) -> str:
     """Return only the lists of options, for a reply that was not recognised (G18)."""
+    if prompt.commands:
+        return render_options(prompt)
     if len(prompt.fields) == 1:
         return render_field(prompt.fields[0])
     return "\n".join(

@@ -17,6 +17,7 @@ AssentError
 ├── RunTakenError          run_taken
 ├── RunEndedError          run_ended
 ├── ControlExpiredError    control_expired  nobody acknowledged a command in time; it will not be executed
+├── GateOpenError          gate_open        nothing may be said or done before the gate is answered
 ├── EffectError            effect_failed    what a flow wanted done was not done; the world is as it was
 │   ├── PathRefusedError   path_refused
 │   └── WorldChangedError  world_changed
@@ -56,6 +57,7 @@ __all__ = [
     "FlowDivergedError",
     "FlowTakenError",
     "ForbiddenError",
+    "GateOpenError",
     "InvalidStateError",
     "KeyReusedError",
     "NoAnswer",
@@ -191,6 +193,12 @@ class ControlExpiredError(AssentError):
     """Nobody acknowledged the command in time; it will not be executed."""
 
     code = "control_expired"
+
+
+class GateOpenError(AssentError):
+    """A gate is open: nothing may be said or done before a person has answered it."""
+
+    code = "gate_open"
 
 
 class EffectError(AssentError):

@@ -5,6 +5,9 @@ may look alike, and everything has a limit. After that all rooms may rely on it.
 
 An option is addressed by its position, written as a letter or a number; where a question has options and takes
 free text, too, the position after the last option stands for "my own words".
+
+A prompt with commands is a gate: its options are numbered and not lettered, and a reply is a number, a label or one
+of the commands, spelled as `protocol.command` says.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ from collections.abc import Iterable
 import msgspec
 
 from assent.protocol.canonical import Json, canonical, check_json, digest
+from assent.protocol.command import check_commands
 from assent.protocol.display import fold, is_blank, plain_shapes, quote, skeleton
 from assent.protocol.error import BadPromptError, TooLargeError
 
@@ -168,9 +172,20 @@ def check_prompt(prompt: Prompt) -> bytes:
             f"A prompt has at most {MAX_PROMPT_BYTES:,} bytes; this one has {len(encoded):,}."
         )
     _check_names([field.name for field in prompt.fields])
+    if prompt.commands:
+        _check_gate(prompt)
     for field in prompt.fields:
-        _check_field(field)
+        _check_field(field, prompt.commands)
     return encoded
+
+
+def _check_gate(prompt: Prompt) -> None:
+    field = prompt.fields[0]
+    if len(prompt.fields) > 1 or field.free or field.multiple:
+        raise BadPromptError(
+            "A prompt with commands has one question, with one answer, and takes no other text."
+        )
+    check_commands(prompt.commands, [option.label for option in field.options])
 
 
 def _check_names(names: list[str]) -> None:
@@ -189,8 +204,8 @@ def _check_names(names: list[str]) -> None:
             )
 
 
-def _check_field(field: Field) -> None:
-    if not field.options and not field.free:
+def _check_field(field: Field, commands: tuple[str, ...] = ()) -> None:
+    if not field.options and not field.free and not commands:
         raise BadPromptError(
             f'"{quote(field.name)}" has no options and takes no text: nobody could answer it.'
         )

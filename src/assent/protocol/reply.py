@@ -5,6 +5,7 @@ Rule 1: an option is chosen by its number, its letter, its whole label or its ke
 Rule 2: a reply that could mean two options means none of them; the sentence names both.
 Rule 3: an empty reply is no answer (G21), not even where any text would do.
 Rule 4: in a round, `q1:` begins an answer, and the next `q2:` or a line of dashes ends it (C20, C-X3).
+Rule 5: at a gate only what is shown there can be typed: numbers, labels and commands, and no letters (G16).
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from assent.protocol.answer import FieldValues, check_reply_size
+from assent.protocol.answer import FieldValues, check_reply_size, gate_values
 from assent.protocol.display import fold, is_blank, is_encodable, quote
 from assent.protocol.error import UnrecognisedError
 from assent.protocol.prompt import Field, Prompt, parse_position, render_position
@@ -67,6 +68,8 @@ def parse_reply(prompt: Prompt, text: str) -> Reading:
         TooLargeError: it is longer than a reply may be.
     """
     check_reply_size(text)
+    if prompt.commands:
+        return _read_gate(prompt, text)
     if len(prompt.fields) > 1:
         return _read_round(prompt, text)
     field = prompt.fields[0]
@@ -87,6 +90,14 @@ def read_field(field: Field, text: str) -> tuple[str, ...] | None:
     (('SQLite',), None)
     """
     return _read(field, text).values or None
+
+
+def _read_gate(prompt: Prompt, text: str) -> Reading:
+    field = prompt.fields[0]
+    chosen = gate_values(prompt, text)
+    if chosen.text is not None:
+        return Reading({field.name: (chosen.text,)})
+    return Reading({}, (text.strip(),), (field.name,), (chosen.hint,) if chosen.hint else ())
 
 
 # One answer.

@@ -1,0 +1,64 @@
+"""The gate: present, stop, read, go on. How it is shown, and what was typed before it was understood, is not its matter.
+
+Rule 1: after an ask the flow is not running: nothing can be said or done before a person has answered (G11-G15).
+Rule 2: a command that destroys something is confirmed first. Only a yes confirms; after anything else the gate
+        is shown again, and what was neither yes nor no is echoed above it (G22-G27, G-X4).
+Rule 3: a task for later is kept, and the gate is shown again (G38).
+"""
+
+from __future__ import annotations
+
+from assent.flows.step import Effect, Ended, Failed, Flow, ask, do, say
+from assent.protocol.ask import Kind
+from assent.protocol.display import quote
+from assent.protocol.gate import TODO, Choice, Gate, check_question, is_no, is_yes, read_choice
+from assent.protocol.prompt import Prompt
+
+__all__ = ["AddTodo", "check", "inquire", "pass_gate"]
+
+
+class AddTodo(Effect, frozen=True, tag="add_todo"):
+    """Put a task on the project's list."""
+
+    text: str
+
+
+def pass_gate(gate: Gate) -> Flow[Choice | Ended]:
+    """Stop at a gate until a person chose, and confirmed where that is needed; return what they chose."""
+    prompt = gate.prompt
+    while True:
+        came = yield from ask(prompt, Kind.GATE)
+        if isinstance(came, Ended):
+            return came
+        choice = read_choice(prompt, came.values)
+        if choice.label == TODO:
+            yield from _keep(choice.arguments[0])
+            continue
+        question = gate.check(choice)
+        if question is None or (yield from check(question)):
+            return choice
+
+
+def check(question: str) -> Flow[bool]:
+    """Ask whether to go on; return whether a person said yes."""
+    came = yield from ask(check_question(question), Kind.GATE)
+    if isinstance(came, Ended):
+        return False
+    (reply,) = next(iter(came.values.values()))
+    if not is_yes(reply) and not is_no(reply):
+        yield from say(f'I didn\'t recognize "{quote(reply)}".')
+    return is_yes(reply)
+
+
+def inquire(prompt: Prompt) -> Flow[Choice | None]:
+    """Ask what an option needs to know; return it, or nothing where nobody said."""
+    came = yield from ask(prompt, Kind.GATE)
+    return None if isinstance(came, Ended) else read_choice(prompt, came.values)
+
+
+def _keep(text: str) -> Flow[None]:
+    kept = yield from do(AddTodo(text))
+    if isinstance(kept, Failed):
+        yield from say(f"The task was not kept: {kept.message}")
+    else:
+        yield from say(f'Kept for later: "{quote(text)}".')
