@@ -6,7 +6,6 @@ command: a program that types into its own question has not asked anybody.
 
 from __future__ import annotations
 
-import os
 import sys
 from contextlib import suppress
 from datetime import timedelta
@@ -19,19 +18,19 @@ from assent.cli.group import PlacedCommand
 from assent.cli.place import Place, now
 from assent.cli.round import read_round
 from assent.cli.span import SPAN
+from assent.cli.typist import find_typist
 from assent.client.calls import no_answer
 from assent.client.client import Client
-from assent.client.identity import agent, agent_mark, person
+from assent.client.identity import agent
 from assent.protocol.answer import labels
 from assent.protocol.ask import Ask, Consequence, Kind, render_json
 from assent.protocol.display import display
-from assent.protocol.error import AssentError, ForbiddenError, StillOpen
-from assent.protocol.principal import Assurance, Principal
+from assent.protocol.error import AssentError, StillOpen
 from assent.protocol.prompt import Prompt, question
 from assent.surfaces.card import short_id
-from assent.surfaces.race import Elsewhere, answer_here
-from assent.surfaces.terminal import TerminalSurface, is_background
-from assent.surfaces.wake import Wake, uninterrupted
+from assent.surfaces.race import answer_here, await_end
+from assent.surfaces.terminal import TerminalSurface
+from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command", "render_answer"]
 
@@ -160,39 +159,15 @@ def _leave(asker: Client, ask: Ask | None, *, as_json: bool) -> int:
 def _await(place: Place, asker: Client, ask: Ask, wait: timedelta | None) -> Ask:
     """Return the ask as it is after the wait; it may still be open."""
     seconds = None if wait is None else wait.total_seconds()
-    reader = _reader(place)
+    typist = find_typist(place, asker.hub)
     try:
-        if reader is None:
-            return _wait(asker, ask, seconds)
-        typist = place.client(asker.hub, reader, via="terminal", assurance=Assurance.TERMINAL)
+        if typist is None:
+            _say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")
+            return await_end(asker, ask, seconds)
         with TerminalSurface(now, place.environ) as surface:
             return answer_here(surface, typist, ask, seconds)
     except StillOpen as lapsed:
         return lapsed.ask or ask
-
-
-def _wait(asker: Client, ask: Ask, seconds: float | None) -> Ask:
-    _say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")
-    with Wake() as wake:
-        elsewhere = Elsewhere(asker, ask, seconds, wake.call)
-        while wake.wait() is not None:
-            pass  # a signal that ends nothing
-    return elsewhere.result()
-
-
-def _reader(place: Place) -> Principal | None:
-    """Return the person whose typing counts here, or nobody."""
-    if not sys.stdin or sys.stdin.closed or not os.isatty(0) or is_background(0):
-        return None
-    mark = agent_mark(place.environ)
-    if mark is not None:
-        _say(f"{mark} is set, so an agent runs this command: what is typed here is not read.")
-        return None
-    try:
-        return person(place.environ)
-    except ForbiddenError as error:
-        _say(error.message)
-        return None
 
 
 def render_answer(ask: Ask, *, is_seen: bool) -> str:

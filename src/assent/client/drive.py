@@ -9,6 +9,7 @@ While an ask is open the floor is the person's. A flow cannot break that, as it 
 
 from __future__ import annotations
 
+import threading
 from typing import Generic, Protocol, TypeVar, assert_never
 
 from assent.effects.performer import Performers, find_performer, intend, settle
@@ -72,6 +73,8 @@ class Floor:
         self._surface = surface
         self._performers = performers
         self._is_open = False
+        # Held while something is said and while an ask is shown, so that no other thread's words come in between.
+        self._turn = threading.RLock()
 
     @property
     def is_open(self) -> bool:
@@ -84,8 +87,9 @@ class Floor:
         Raises:
             GateOpenError: an ask is open.
         """
-        self._check()
-        self._surface.say(markdown)
+        with self._turn:
+            self._check()
+            self._surface.say(markdown)
 
     def perform(self, effect: Effect) -> Done | Failed:
         """Do something.
@@ -96,7 +100,10 @@ class Floor:
         self._check()
         performer = find_performer(self._performers, effect)
         intention = intend(performer, effect)
-        return intention if isinstance(intention, Failed) else settle(performer, intention)
+        if isinstance(intention, Failed):
+            return intention
+        self._check()  # another thread may have asked while this one looked
+        return settle(performer, intention)
 
     def ask(self, ask: Ask, by: str = "") -> Answered | Ended:
         """Ask, and give the floor to the person until the ask has ended.
@@ -105,10 +112,11 @@ class Floor:
             GateOpenError: another ask is open.
             StillOpen: there will be no reply. The ask stays open, and the floor the person's.
         """
-        self._check()
-        check_prompt(ask.prompt)
-        self._is_open = True
-        self._surface.present(ask)
+        with self._turn:
+            self._check()
+            check_prompt(ask.prompt)
+            self._is_open = True
+            self._surface.present(ask)
         result = self._read(ask, by)
         self._is_open = False
         return result

@@ -39,7 +39,7 @@ from assent.hub.record import Step as JournalStep
 from assent.protocol.ask import Ask as StoredAsk
 from assent.protocol.error import BadRequestError, FlowDivergedError, KeyReusedError
 
-__all__ = ["MAX_FLOW_ID", "Driver", "Hear", "Meet", "drive_durably"]
+__all__ = ["MAX_FLOW_ID", "Driver", "Hear", "Meet", "drive_durably", "result_of"]
 
 MAX_FLOW_ID = MAX_KEY - 20
 """Its asks' keys have a step's number behind it."""
@@ -52,6 +52,14 @@ Hear = Callable[[str], None]
 """Gets what the flow says, as Markdown."""
 Meet = Callable[[StoredAsk], None]
 """Gets each ask that waits, and may stay until it has ended, here or elsewhere."""
+
+
+def result_of(ask: StoredAsk) -> Answered | Ended:
+    """Return what a flow receives for a stored ask that has ended."""
+    if ask.answer is not None:
+        return Answered(ask.answer.values, ask.answer.text, ask.answer.by)
+    assert ask.outcome is not None  # noqa: S101 - it has ended, and not with an answer
+    return Ended(ask.state, ask.outcome.reason, ask.outcome.by)
 
 
 def drive_durably(  # noqa: PLR0913 - the public call
@@ -193,10 +201,7 @@ class Driver(Generic[I, R]):
             if self._present is not None:
                 self._present(ask)
             ask = yield from self._calls.wait(ask.ask_id, self._wait)
-        if ask.answer is not None:
-            return Answered(ask.answer.values, ask.answer.text, ask.answer.by)
-        assert ask.outcome is not None  # noqa: S101 - it has ended, and not with an answer
-        return Ended(ask.state, ask.outcome.reason, ask.outcome.by)
+        return result_of(ask)
 
     def _effect(self, number: int, effect: Effect, yielded: str) -> Call[Result]:
         performer = find_performer(self._performers, effect)

@@ -22,7 +22,7 @@ from assent.protocol.canonical import Json, digest
 from assent.protocol.display import quote
 from assent.protocol.error import AssentError, EffectError, PathRefusedError, WorldChangedError
 
-__all__ = ["DocumentReader", "DocumentWriter", "document_performers"]
+__all__ = ["DocumentReader", "DocumentWriter", "document_performers", "read_document_in"]
 
 _is_scratch = re.compile(r"\.assent-[0-9a-f]{8}").fullmatch
 
@@ -49,9 +49,7 @@ class DocumentReader:
 
     def perform(self, intention: Intention) -> Json:
         """Return the `Document` in its JSON form."""
-        with self._place.folder(intention.path) as (folder, name):
-            document = _read(folder, name)
-        json: Json = msgspec.to_builtins(document)
+        json: Json = msgspec.to_builtins(read_document_in(self._place, intention.path))
         return json
 
 
@@ -95,6 +93,12 @@ class DocumentWriter:
                 raise
             _keep(folder, intention.path)
         return None
+
+
+def read_document_in(place: Place, name: str) -> Document:
+    """Return a file of a place as it is now."""
+    with place.folder(name) as (folder, found):
+        return _read(folder, found)
 
 
 def _read(folder: int, name: str) -> Document:

@@ -7,7 +7,7 @@ from datetime import datetime
 
 import msgspec
 
-from assent.protocol.command import Typed, read_command
+from assent.protocol.command import Typed, addresses, read_command
 from assent.protocol.display import fold, is_blank, is_encodable, quote
 from assent.protocol.error import TooLargeError, UnrecognisedError
 from assent.protocol.principal import Assurance
@@ -99,12 +99,11 @@ def gate_values(prompt: Prompt, text: str) -> Typed:
     it is shown (G36, G37, G-X7).
     """
     folded = fold(text)
-    found = []
-    for number, option in enumerate(prompt.fields[0].options, start=1):
-        names = {fold(option.label), fold(option.key)}
-        marks = {f"{number}.", f"{number})"}
-        if folded in {str(number), *marks, *names, *(f"{mark} {name}" for mark in marks for name in names)}:
-            found.append(option)
+    found = [
+        option
+        for number, option in enumerate(prompt.fields[0].options, start=1)
+        if folded in addresses(number, (option.label, option.key))
+    ]
     if len(found) > 1:
         meant = " or ".join(f'"{quote(option.label)}"' for option in found)
         return Typed(hint=f"It could mean {meant}.")

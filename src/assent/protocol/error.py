@@ -19,6 +19,7 @@ AssentError
 ├── ControlExpiredError    control_expired  nobody acknowledged a command in time; it will not be executed
 ├── GateOpenError          gate_open        nothing may be said or done before the gate is answered
 ├── EffectError            effect_failed    what a flow wanted done was not done; the world is as it was
+│   ├── GitHubError        github
 │   ├── PathRefusedError   path_refused
 │   └── WorldChangedError  world_changed
 ├── NoAnswer               (the outcome)    an ask that ended without an answer: not a fault
@@ -58,6 +59,7 @@ __all__ = [
     "FlowTakenError",
     "ForbiddenError",
     "GateOpenError",
+    "GitHubError",
     "InvalidStateError",
     "KeyReusedError",
     "NoAnswer",
@@ -205,6 +207,17 @@ class EffectError(AssentError):
     """It could not be done, and nothing was changed."""
 
     code = "effect_failed"
+
+
+class GitHubError(EffectError):
+    """GitHub did not do what it was asked to do."""
+
+    code = "github"
+
+    def __init__(self, message: str | None = None, *, status: int | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        """The status that GitHub answered with; None where there was no answer."""
 
 
 class PathRefusedError(EffectError):

@@ -16,7 +16,7 @@ import msgspec
 from assent.protocol.answer import FieldValues, gate_values
 from assent.protocol.command import ANY_REPLY, render_command
 from assent.protocol.display import display, fold, is_blank, quote
-from assent.protocol.error import BadPromptError, NotFoundError
+from assent.protocol.error import BadPromptError, NotFoundError, UnrecognisedError
 from assent.protocol.prompt import Field, Option, Prompt
 
 __all__ = [
@@ -181,34 +181,45 @@ class Gate(msgspec.Struct, frozen=True):
         return Prompt(context.name, body, (Field(ACTION, options=options),), commands=commands)
 
     def _fill(self, spec: str) -> str:
-        head, _, name = spec.rstrip("}").partition("{")
+        head, _, placeholder = spec.partition("{")
+        name = placeholder.removesuffix("}")
         known: Mapping[str, tuple[str, ...]] = {
             "ID": self.ids,
             "IDs": self.ids,
             "N": tuple(str(number) for number in range(1, self.chunks + 1)),
             "area": AREAS,
         }
-        return render_command(head.strip(), name, known[name]) if name in known else spec
+        return render_command(head.strip(), name, known[name]) if placeholder != name in known else spec
 
     def check(self, choice: Choice) -> str | None:
         """Return what to ask before `choice` is carried out, or nothing."""
+        named = len(set(self.ids).intersection(choice.arguments))
+        total = len(self.ids) if self.count is None else self.count
         for check in self.context.checks:
-            named = len(choice.arguments)
-            if fold(check.command) == fold(choice.label) and named >= check.names_at_least:
-                total = len(self.ids) if self.count is None else self.count
+            if _means(fold(check.command), choice.label) and named >= check.names_at_least:
                 return check.text.replace("{N}", str(named or total))
         return None
 
 
+def _means(words: str, label: str) -> bool:
+    """Whether the words of a command are a short form of an option: `skip to chunk 3` is `Skip to chunk N`."""
+    return fold(label) in (words, f"{words} n") or (words == PAUSE and label == _PAUSE_OPTION)
+
+
 def read_choice(prompt: Prompt, values: FieldValues) -> Choice:
-    """Return what the values of an answered gate mean. A short form is the option that it stands for."""
+    """Return what the values of an answered gate mean. A short form is the option that it stands for.
+
+    Raises:
+        UnrecognisedError: they are not those of an answer to it.
+    """
     field = prompt.fields[0]
     typed = gate_values(prompt, values[field.name][0])
+    if typed.text is None:
+        raise UnrecognisedError(f'I didn\'t recognize "{quote(values[field.name][0])}".')
     for option in field.options:
-        if fold(option.label) in (typed.head, f"{typed.head} n") or typed.head == option.label:
+        is_short = (typed.arguments or typed.head == PAUSE) and _means(typed.head, option.label)
+        if typed.head == option.label or is_short:
             return Choice(option.label, typed.arguments)
-        if typed.head == PAUSE and option.label == _PAUSE_OPTION:
-            return Choice(option.label)
     return Choice(typed.head, typed.arguments)
 
 
@@ -266,14 +277,13 @@ def render_gate(prompt: Prompt, *, is_marked: bool = False) -> str:
         body = "\n".join(f": {line}" if line else ":" for line in body.split("\n"))
     if not prompt.fields[0].options:
         return "\n\n".join(filter(None, [body, title]))
-    return "\n\n".join(
-        [
-            f"{_HEADING}{title}",
-            body,
-            f"**Select an action:**\n{render_options(prompt)}",
-            "*Type a number or command to proceed.*",
-        ]
-    )
+    parts = [
+        f"{_HEADING}{title}",
+        body,
+        f"**Select an action:**\n{render_options(prompt)}",
+        "*Type a number or command to proceed.*",
+    ]
+    return "\n\n".join(filter(None, parts))
 
 
 def render_options(prompt: Prompt) -> str:

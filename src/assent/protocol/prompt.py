@@ -185,7 +185,7 @@ def _check_gate(prompt: Prompt) -> None:
         raise BadPromptError(
             "A prompt with commands has one question, with one answer, and takes no other text."
         )
-    check_commands(prompt.commands, [option.label for option in field.options])
+    check_commands(prompt.commands, [{option.label, option.key} for option in field.options])
 
 
 def _check_names(names: list[str]) -> None:

@@ -2,6 +2,8 @@
 
 Rule 1: what the asker wrote stands behind `: `, also where a long line goes on; see `protocol.block` for the rest.
 Rule 2: colour is laid over whole lines of ours; it never decides what is shown.
+Rule 3: a gate on the terminal that it was opened on is the protocol's block, line by line and not marked; among other
+        asks its summary is marked like everything that askers write.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from assent.protocol.ask import Ask, Consequence, Kind
 from assent.protocol.block import render_field, render_question
 from assent.protocol.display import display
 from assent.protocol.ending import render_ending, render_instant, render_name
+from assent.protocol.gate import render_gate
 from assent.protocol.prompt import Field, Prompt
 from assent.surfaces.ink import Ink
 from assent.surfaces.moment import render_span
@@ -22,6 +25,7 @@ from assent.surfaces.width import columns, cut, wrap
 __all__ = [
     "SIGNS",
     "lay_out",
+    "render_block",
     "render_card",
     "render_header",
     "render_kind",
@@ -44,7 +48,7 @@ _ROUND_SIGN = "="
 _SHORT = 6
 _ROOM_FOR_ID = 60
 _QUESTION = re.compile(r"Q[0-9]+(?: |$)").match
-_OPTION = re.compile(r"(?P<mark>[A-Z]|[0-9]+)\) ").match
+_OPTION = re.compile(r"(?P<mark>(?:[A-Z]|[0-9]+)\)|[0-9]+\.) ").match
 
 
 def short_id(ask_id: str) -> str:
@@ -70,6 +74,7 @@ def render_header(ask: Ask, ink: Ink, width: int) -> str:
 
 def lay_out(block: str, ink: Ink, width: int, *, has_title: bool = True) -> list[str]:
     """Return a text block of the protocol in lines that fit; with a title as its first line, or without."""
+    has_title = has_title and not block.startswith(":")
     title, *rest = block.split("\n") if has_title else ["", *block.split("\n")]
     lines = _go_on(title, ink.strong, ink, width) if has_title else []
     for line in rest:
@@ -88,13 +93,32 @@ def _lay_out_line(line: str, ink: Ink, width: int) -> list[str]:
         return [f"{ink.faint(':')} {part}" if part else ink.faint(":") for part in wrap(line[2:], width - 2)]
     option = _OPTION(line)
     if option:
-        head = f"  {option['mark']}) "
+        head = f"  {option['mark']} "
         first, *more = wrap(line[option.end() :], width - len(head))
         margin = " " * (len(head) - 2)
         return [ink.accent(head) + first, *(f"{margin}{ink.faint(':')} {part}" for part in more)]
     if _QUESTION(line):
         return _go_on(line, ink.strong, ink, width)
     return [ink.faint(part) if part else "" for part in wrap(line, width)]
+
+
+def render_block(prompt: Prompt, ink: Ink) -> list[str]:
+    """Return the lines of a gate exactly as the protocol has them. Which are ours is told by their place alone."""
+    lines = render_gate(prompt).split("\n")
+    count = len(prompt.fields[0].options)
+    if not count:
+        return [*lines[:-1], ink.strong(lines[-1])]
+    heading, *summary = lines[: -count - 3]
+    options, last = lines[-count - 2 : -2], lines[-1]
+    called = lines[-count - 3]
+    return [
+        ink.strong(heading),
+        *summary,
+        ink.strong(called),
+        *map(ink.accent, options),
+        "",
+        ink.faint(last),
+    ]
 
 
 def render_opening(prompt: Prompt) -> str:

@@ -10,19 +10,21 @@ from msgspec.structs import replace
 from assent.client.client import Client
 from assent.protocol.answer import FieldValues
 from assent.protocol.ask import Ask
-from assent.protocol.block import render_field
-from assent.protocol.display import display
+from assent.protocol.block import render_brief
+from assent.protocol.command import ANY_REPLY
+from assent.protocol.display import display, quote
 from assent.protocol.ending import render_ending
-from assent.protocol.error import ConflictError, StoreError, TooLargeError, UnrecognisedError
+from assent.protocol.error import AssentError, ConflictError, StoreError, TooLargeError, UnrecognisedError
 from assent.protocol.prompt import Field, Prompt
 from assent.protocol.reply import parse_reply, recognise
 from assent.surfaces.card import render_question_of
 from assent.surfaces.terminal import TerminalSurface
-from assent.surfaces.wake import uninterrupted
+from assent.surfaces.wake import Wake, uninterrupted
 
-__all__ = ["Elsewhere", "answer_here"]
+__all__ = ["Elsewhere", "answer_here", "await_end", "race", "refuse", "tell_end"]
 
 _JOIN_SECONDS = 2.0
+_SPACE, _DELETE = 0x20, 0x7F
 
 
 class Elsewhere:
@@ -61,12 +63,30 @@ class Elsewhere:
         self._thread.join(_JOIN_SECONDS)
 
 
+def await_end(client: Client, ask: Ask, seconds: float | None = None) -> Ask:
+    """Return an ask as it ended elsewhere, where nobody types here.
+
+    Raises:
+        StillOpen: `seconds` went by.
+    """
+    with Wake() as wake:
+        elsewhere = Elsewhere(client, ask, seconds, wake.call)
+        while wake.wait() is not None:
+            pass  # a signal that ends nothing
+    return elsewhere.result()
+
+
 class _Draft:
     """What has been answered so far: a round is asked one by one and sent together."""
 
     def __init__(self, prompt: Prompt) -> None:
         self._prompt = prompt
         self._values: FieldValues = {}
+
+    @property
+    def rest(self) -> Prompt:
+        """The prompt with only the question that is open now."""
+        return replace(self._prompt, fields=(self.next[1],))
 
     @property
     def next(self) -> tuple[int, Field]:
@@ -80,14 +100,25 @@ class _Draft:
         In a round, `q1: …` changes an earlier answer.
         """
         if len(self._prompt.fields) == 1:
-            return recognise(self._prompt, text)
+            return _without_keys(self._prompt, recognise(self._prompt, text), text)
         named = parse_reply(self._prompt, text)
         if named.values and not named.unrecognised:
             self._values |= named.values
         else:
-            field = self.next[1]
-            self._values[field.name] = recognise(replace(self._prompt, fields=(field,)), text)[field.name]
+            self._values |= recognise(self.rest, text)
+        _without_keys(self._prompt, self._values, text)
         return self._values if len(self._values) == len(self._prompt.fields) else None
+
+
+def _without_keys(prompt: Prompt, values: FieldValues, text: str) -> FieldValues:
+    """Return `values`, unless a key that types no text got into them: an arrow in a line sends `ESC [ A` with it."""
+    if ANY_REPLY in prompt.commands or all(letter.isprintable() or letter == "\t" for letter in text):
+        return values
+    if any(ord(letter) < _SPACE or ord(letter) == _DELETE for letter in text.replace("\t", "")):
+        raise UnrecognisedError(
+            f'I didn\'t recognize "{quote(text)}". There are keys in it that type no text.'
+        )
+    return values
 
 
 def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: float | None = None) -> Ask:
@@ -97,8 +128,13 @@ def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: flo
         StillOpen: `seconds` went by.
         EOFError: the terminal gives no reply any more; the ask stays open.
     """
-    is_round = len(ask.prompt.fields) > 1
     surface.present(ask)
+    return race(surface, person, ask, seconds)
+
+
+def race(surface: TerminalSurface, person: Client, ask: Ask, seconds: float | None = None) -> Ask:
+    """Read replies to an ask that is shown already, until it has ended, here or elsewhere; see `answer_here`."""
+    is_round = len(ask.prompt.fields) > 1
     elsewhere = Elsewhere(person, ask, seconds, surface.wake)
     draft = _Draft(ask.prompt)
     if is_round:
@@ -107,8 +143,7 @@ def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: flo
         reply = surface.read()
         if reply is None:
             ended = elsewhere.result()
-            if ended.answer is not None:
-                surface.say(surface.ink.good(f"Answered elsewhere: {render_ending(ended)}"))
+            tell_end(surface, ended)
             return ended
         try:
             values = draft.take(reply)
@@ -118,8 +153,7 @@ def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: flo
             with uninterrupted(is_final=True):
                 ended = person.answer(ask.ask_id, values if is_round else reply)
         except (UnrecognisedError, TooLargeError) as refusal:
-            surface.say(display(refusal.message, lines=False))
-            surface.show(render_field(draft.next[1]), has_title=False)
+            refuse(surface, draft.rest, refusal)
         except StoreError as failure:
             surface.say(
                 surface.ink.danger(display(failure.message, lines=False)), "Nothing was sent; try again."
@@ -131,6 +165,22 @@ def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: flo
         else:
             _settle(elsewhere, surface)
             return ended
+
+
+def refuse(surface: TerminalSurface, prompt: Prompt, refusal: AssentError) -> None:
+    """Say that a reply was not recognised, and then only what can be chosen (G17, G18)."""
+    surface.say(display(refusal.message, lines=False))
+    brief = render_brief(prompt)
+    if prompt.commands:
+        surface.say(*map(surface.ink.accent, brief.split("\n")))
+    else:
+        surface.show(brief, has_title=False)
+
+
+def tell_end(surface: TerminalSurface, ended: Ask) -> None:
+    """Say that an ask was answered elsewhere; how it ended otherwise is for the asker to say."""
+    if ended.answer is not None:
+        surface.say(surface.ink.good(f"Answered elsewhere: {render_ending(ended)}"))
 
 
 def _settle(elsewhere: Elsewhere, surface: TerminalSurface) -> None:

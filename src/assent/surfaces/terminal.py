@@ -1,9 +1,13 @@
 """The terminal as a surface: the question on standard error, the reply from the keyboard.
 
 Rule 1: only a whole line counts. Its end, an empty line, half a line at the end of input and Ctrl-C are no reply.
+        Where a pipe stands for the keyboard the same holds, and each line is written after the prompt's sign as if
+        it had been typed.
 Rule 2: the terminal keeps its own line editing, so there is no state to restore; a reply from elsewhere interrupts
         the wait for a line through a pipe, and what was half typed is thrown away, not left for the shell.
 Rule 3: no byte of an asker reaches the terminal as it is: everything is made by `card` and `protocol.block`.
+Rule 4: a gate is shown as the protocol's block and not wrapped: between its last line and the prompt's sign there is
+        nothing (G9, G11).
 """
 
 from __future__ import annotations
@@ -14,11 +18,18 @@ import termios
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Self, TextIO
+from typing import NoReturn, Self, TextIO
 
 from assent.protocol.ask import Ask, Kind
-from assent.protocol.display import display
-from assent.surfaces.card import lay_out, render_header, render_opening, render_silence, short_id
+from assent.protocol.display import display, quote
+from assent.surfaces.card import (
+    lay_out,
+    render_block,
+    render_header,
+    render_opening,
+    render_silence,
+    short_id,
+)
 from assent.surfaces.ink import Ink, ink_for
 from assent.surfaces.wake import Wake
 from assent.surfaces.width import wrap
@@ -28,6 +39,8 @@ __all__ = ["LONGEST_LINE", "TerminalSurface", "is_background", "width_of"]
 LONGEST_LINE = 4_095 if sys.platform == "linux" else 1_023
 """A terminal in line mode silently drops what is typed beyond so many bytes."""
 _WIDEST, _NARROWEST = 100, 30
+_MOST_PIPED = 1 << 20
+"""A line of a pipe that is longer than so many bytes is passed over."""
 _LOOK_SECONDS = 1.0
 """In the background: how often to look whether a person brought us back."""
 
@@ -64,12 +77,15 @@ class TerminalSurface:
         self._now = now
         self._command = command
         self._keyboard = keyboard
+        self._is_piped = not os.isatty(keyboard)
         self._screens = [screen or sys.stderr]
         if not self._screens[0].isatty():
             self._show_to_the_reader()
         self.ink: Ink = ink_for(self._screens[-1], environ)
         self._wake = Wake()
         self._typed = b""
+        self._is_half_dropped = False
+        """A line in the pipe is far too long, or was begun for an ask that has ended: its rest is for nobody."""
 
     def _show_to_the_reader(self) -> None:
         # Standard error goes to a file: whoever sits here must still see what they would be answering.
@@ -82,23 +98,23 @@ class TerminalSurface:
         """The columns to fill now; the window may have changed."""
         return width_of(self._screens[-1])
 
-    def present(self, ask: Ask) -> None:
+    def present(self, ask: Ask, *, can_type: bool = True) -> None:
         """Show an ask and what silence means for it."""
         if ask.kind is Kind.APPROVAL:
             self.forget()  # nobody approves what was not yet on the screen
         ink, width = self.ink, self.width
         silence = wrap(render_silence(ask, self._now()), width)
         is_timed = ask.deadline is not None
-        self.say(
-            "",
-            render_header(ask, ink, width),
-            *(map(ink.caution, silence) if is_timed else ()),
-            *lay_out(render_opening(ask.prompt), ink, width),
-            *(() if is_timed else map(ink.faint, silence)),
-            *map(
-                ink.faint, wrap(f"Or from elsewhere: {self._command} answer {short_id(ask.ask_id)} …", width)
-            ),
-        )
+        is_gate = bool(ask.prompt.commands)
+        how = "Or from elsewhere" if can_type else "Waiting for an answer from elsewhere"
+        elsewhere = map(ink.faint, wrap(f"{how}: {self._command} answer {short_id(ask.ask_id)} …", width))
+        lines = ["", render_header(ask, ink, width), *(map(ink.caution, silence) if is_timed else ())]
+        if is_gate:  # it waits without limit, always, and nothing may follow it
+            lines += [*elsewhere, "", *render_block(ask.prompt, ink)]
+        else:
+            lines += lay_out(render_opening(ask.prompt), ink, width)
+            lines += [*(() if is_timed else map(ink.faint, silence)), *elsewhere]
+        self.say(*lines)
 
     def show(self, block: str, *, has_title: bool = True) -> None:
         """Show one of the protocol's text blocks."""
@@ -119,6 +135,9 @@ class TerminalSurface:
             line, newline, rest = self._typed.partition(b"\n")
             if newline:
                 self._typed = rest
+                if self._is_half_dropped:
+                    self._is_half_dropped = False
+                    continue
                 text = self._decode(line)
                 if text is not None:
                     return text
@@ -133,8 +152,13 @@ class TerminalSurface:
         self._wake.call()
 
     def forget(self) -> None:
-        """Throw away what was typed and not yet read, and calls of `wake`."""
-        self._typed = b""
+        """Throw away what was typed and not yet read, and calls of `wake`.
+
+        Whole lines in a pipe stay: nobody typed them too early, they were written for what comes next.
+        """
+        if not self._is_piped or b"\n" not in self._typed:
+            self._is_half_dropped |= self._is_piped and bool(self._typed)
+            self._typed = b""
         with suppress(termios.error):
             termios.tcflush(self._keyboard, termios.TCIFLUSH)
         self.rest()
@@ -169,16 +193,31 @@ class TerminalSurface:
         except OSError:
             typed = b""  # hung up
         if not typed:
-            raise EOFError
+            self._end_of_input()
         self._typed += typed
+        if self._is_piped and len(self._typed) > _MOST_PIPED and b"\n" not in self._typed:
+            self.say(f"A line of more than {_MOST_PIPED:,} bytes is not read.")
+            self._typed, self._is_half_dropped = b"", True
         return True
 
+    def _end_of_input(self) -> NoReturn:
+        half, self._typed = self._typed.decode(errors="backslashreplace"), b""
+        if half and not self._is_half_dropped:
+            self.say(
+                quote(half) if self._is_piped else "",  # a terminal showed it already
+                f'The last line, "{quote(half)}", has no line end, so it was not read.',
+            )
+        raise EOFError
+
     def _decode(self, line: bytes) -> str | None:
-        if len(line) >= LONGEST_LINE:
+        line = line.removesuffix(b"\r")
+        if self._is_piped:
+            self.say(quote(line.decode(errors="backslashreplace"), LONGEST_LINE))
+        elif len(line) >= LONGEST_LINE:
             self.say(f"A terminal cuts lines off at {LONGEST_LINE:,} bytes, so nothing was sent.")
             return None
         try:
-            return line.removesuffix(b"\r").decode()
+            return line.decode()
         except UnicodeDecodeError:
             shown = display(line.decode(errors="backslashreplace"), lines=False)
             self.say(f'"{shown}" is not UTF-8 text, so nothing was sent.')

@@ -33,6 +33,7 @@ __all__ = [
     "Held",
     "Mode",
     "Part",
+    "Phase",
     "Session",
     "begin",
     "discard",
@@ -63,6 +64,18 @@ MOVES: dict[ChunkStatus, frozenset[ChunkStatus]] = {
 }
 
 Mode = Literal["full", "quick"]
+
+
+class Phase(StrEnum):
+    """How far a session has come: the gate that it stands at."""
+
+    OVERVIEW = "overview"
+    VISUAL = "visual"
+    PLAN = "plan"
+    REVIEW = "review"
+    """The chunks, and then the synthesis."""
+
+
 _ORDER = tuple(Severity)
 
 
@@ -92,6 +105,7 @@ class Session(msgspec.Struct, frozen=True):
     started: str
     """When it began, as ISO 8601; also its name."""
     parts: tuple[Part, ...]
+    phase: Phase = Phase.OVERVIEW
     mode: Mode = "full"
     focus: str = ""
     self_review: bool = False

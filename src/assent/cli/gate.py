@@ -1,0 +1,231 @@
+"""`assent gate`: one standard gate, or one of the project's own. Standard output is what was chosen and nothing else.
+
+What is typed at its own prompt, or comes through a pipe, is the person's; where an agent runs the command neither is
+read, and it waits for an answer from elsewhere.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from assent.cli.exit import DONE, STILL_OPEN, USAGE, complain, say, status_of
+from assent.cli.group import PlacedCommand
+from assent.cli.json_line import echo_json
+from assent.cli.place import Place, now
+from assent.cli.span import SPAN
+from assent.cli.typist import find_typist
+from assent.client.calls import no_answer
+from assent.client.client import Client
+from assent.client.drive import drive
+from assent.client.identity import agent
+from assent.client.place import find_root
+from assent.effects.kept import kept_performers
+from assent.flows.choose import Chosen, choose, render_choice
+from assent.flows.session.finding import Session, begin, enter
+from assent.flows.step import Ask as AskStep
+from assent.protocol.ask import Ask, Kind
+from assent.protocol.display import display
+from assent.protocol.error import AssentError, BadRequestError, NotFoundError, StillOpen
+from assent.protocol.gate import CONTEXTS, PAUSE, Context, Gate, find_context, slug
+from assent.protocol.gate_file import MAX_GATE_FILE_BYTES, parse_contexts
+from assent.protocol.review import MAX_CHUNKS, MAX_REVIEW_BYTES, parse_review
+from assent.surfaces.card import short_id
+from assent.surfaces.meeting import Meeting
+from assent.surfaces.terminal import TerminalSurface
+
+__all__ = ["command", "read_contexts"]
+
+_FOLDER, _GATE_FILE = ".assent", "gates.toml"
+
+
+@click.command("gate", cls=PlacedCommand)
+@click.argument("name", metavar="[CONTEXT]", required=False)
+@click.option("--summary", metavar="TEXT", help="Where things stand, in a line or a few.")
+@click.option(
+    "--findings", "findings", metavar="FINDINGS.json", help="The review whose findings commands may name."
+)
+@click.option(
+    "--chunks",
+    type=click.IntRange(0, MAX_CHUNKS),
+    metavar="N",
+    help="The last number of a chunk. [default: as many as the review has]",
+)
+@click.option("--as", "asker", metavar="NAME", help="The name of the agent that asks.")
+@click.option(
+    "--key", metavar="KEY", help="Come again under the same key, and what was chosen is found again."
+)
+@click.option("--wait", "wait", type=SPAN, metavar="TIME", help="Wait so long at most for each reply.")
+@click.option("--no-wait", is_flag=True, help="Print the ask's id and return at once.")
+@click.option("--list", "is_listing", is_flag=True, help="List the contexts with their options and commands.")
+@click.option("--json", "as_json", is_flag=True, help="Print what was chosen as JSON.")
+@click.pass_obj
+def command(place: Place, /, **given: Any) -> int:
+    """Stop at a gate until a person chose how to go on, and print what they chose.
+
+    CONTEXT is a gate's name, in any case, or as in chunk-loop; without one they are listed. Projects add their own in
+    .assent/gates.toml. The gate is shown here and can be answered here, on a terminal or through a pipe with a reply
+    a line, or from anywhere else; the first answer wins. The end of input, Ctrl-C and a wait that lapses decide
+    nothing: the gate stays open.
+
+    \b
+      next=$(assent gate chunk-loop --summary "Chunk 2 of 5, 4 findings." --findings FINDINGS.json)
+      assent gate "Phase Gate" --summary "12 files, 340 lines." --wait 30m
+      printf '1\\n' | assent gate phase-gate --summary "12 files, 340 lines."
+
+    Exit status: 0 chosen, 3 no decision, or paused, 4 declined, 5 withdrawn or superseded.
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    folder = find_root(Path.cwd()) / _FOLDER
+    contexts = read_contexts(folder)
+    if given["is_listing"] or given["name"] is None:
+        return _list(contexts, as_json=given["as_json"])
+    if given["no_wait"] and given["wait"] is not None:
+        raise click.UsageError("Give --wait or --no-wait, not both.")
+    if given["summary"] is None:
+        raise click.UsageError('Where do things stand? As in: --summary "Chunk 2 of 5, 4 findings."')
+    try:
+        context = find_context(given["name"], contexts)
+    except NotFoundError as error:
+        complain(error, given["as_json"])
+        return USAGE
+    session = None if given["findings"] is None else _read_findings(given["findings"])
+    gate = _gate(context, given, session)
+    with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
+        asker = place.client(hub, agent(place.environ, given["asker"]))
+        typist = None if given["no_wait"] else find_typist(place, hub, takes_pipe=True)
+        meeting = Meeting(
+            asker,
+            typist,
+            terminal,
+            name=given["key"],
+            run_id=place.environ.get("ASSENT_RUN_ID") or None,
+            seconds=None if given["wait"] is None else given["wait"].total_seconds(),
+        )
+        if given["no_wait"]:
+            ask = meeting.open(AskStep(gate.prompt, Kind.GATE))
+            return _report(gate, ask, None, DONE, as_json=given["as_json"], shown=ask.ask_id)
+        return _meet(meeting, asker, gate, session, folder, as_json=given["as_json"])
+
+
+def _meet(
+    meeting: Meeting, asker: Client, gate: Gate, session: Session | None, folder: Path, *, as_json: bool
+) -> int:
+    try:
+        chosen = drive(choose(gate, session), meeting, kept_performers(folder, now))
+    except (KeyboardInterrupt, StillOpen) as left:
+        if isinstance(left, KeyboardInterrupt):
+            say("")
+        return _leave(meeting, asker, gate, as_json=as_json)
+    ask = meeting.ended
+    assert ask is not None  # noqa: S101 - a flow that came to its end has asked
+    if not isinstance(chosen, Chosen):
+        ending = no_answer(ask)
+        say(display(ending.message, lines=False))
+        return _report(gate, ask, None, status_of(ending), as_json=as_json)
+    status = STILL_OPEN if chosen.choice.label == PAUSE else DONE
+    return _report(gate, ask, chosen, status, as_json=as_json)
+
+
+def _leave(meeting: Meeting, asker: Client, gate: Gate, *, as_json: bool) -> int:
+    """Ctrl-C, the end of input, or the wait lapsed: nothing was decided here."""
+    ask = meeting.ask
+    if ask is None:
+        say("Nothing was decided.")
+        return STILL_OPEN
+    with suppress(AssentError):
+        ask = asker.show(ask.ask_id)  # somebody elsewhere may have answered in the same moment
+    if ask.is_open:
+        say(
+            "Nothing was decided; the gate stays open. "
+            f"Answer it with: assent answer {short_id(ask.ask_id)} …"
+        )
+    else:
+        say(display(f"It ended in this moment: {no_answer(ask).message}", lines=False))
+    return _report(gate, ask, None, STILL_OPEN, as_json=as_json)
+
+
+def _report(
+    gate: Gate, ask: Ask, chosen: Chosen | None, status: int, *, as_json: bool, shown: str = ""
+) -> int:
+    """Print what was chosen, or how the ask stands; return the exit status."""
+    if as_json:
+        answer = ask.answer if chosen else None
+        told = {
+            "choice": chosen.choice.label if chosen else None,
+            "arguments": chosen.choice.arguments if chosen else (),
+            "ask_id": ask.ask_id,
+            "by": answer and answer.by,
+            "via": answer and answer.via,
+            "assurance": answer and answer.assurance,
+        }
+        if chosen and chosen.marked is not None:
+            told["marked"] = chosen.marked
+        echo_json(msgspec.json.encode(told))
+        return status
+    line = render_choice(gate.prompt, chosen.choice) if chosen else shown
+    if line:
+        # Bytes: click would take colour codes out of a text, and a program gets the exact one.
+        click.echo((display(line) if sys.stdout.isatty() else line).encode())
+    return status
+
+
+def _gate(context: Context, given: Mapping[str, Any], session: Session | None) -> Gate:
+    ids = () if session is None else tuple(held.finding_id for held in session.held)
+    chunks = given["chunks"]
+    if chunks is None:
+        chunks = 0 if session is None else len(session.parts)
+    return Gate(context, given["summary"], ids, chunks)
+
+
+def _read_findings(file: str) -> Session:
+    """Return all findings of a review, each with its id."""
+    try:
+        session = begin(parse_review(_read(Path(file), MAX_REVIEW_BYTES)), "")
+    except BadRequestError as error:
+        raise BadRequestError(f"{file}: {error.message}") from None
+    for part in session.parts:
+        session = enter(session, part.number)
+    return session
+
+
+def read_contexts(folder: Path) -> dict[str, Context]:
+    """Return the standard contexts, and those that a project adds to them.
+
+    Raises:
+        BadRequestError: the project's file has a fault; the sentence names the place.
+    """
+    file = folder / _GATE_FILE
+    if not file.exists():
+        return CONTEXTS
+    return {**CONTEXTS, **parse_contexts(_read(file, MAX_GATE_FILE_BYTES), f"{_FOLDER}/{_GATE_FILE}")}
+
+
+def _read(file: Path, limit: int) -> bytes:
+    try:
+        with file.open("rb") as opened:
+            return opened.read(limit + 1)
+    except OSError as error:
+        raise BadRequestError(f"It cannot be read: {error.strerror}.") from None
+
+
+def _list(contexts: Mapping[str, Context], *, as_json: bool) -> int:
+    if as_json:
+        gates = [
+            {"name": context.name, "options": context.options, "commands": context.commands}
+            for context in contexts.values()
+        ]
+        click.echo(msgspec.json.encode({"gates": gates}))
+        return DONE
+    for context in contexts.values():
+        click.echo(f"{context.name}  ({slug(context.name)})")
+        for number, label in enumerate(context.options, start=1):
+            click.echo(f"  {number}. {label}")
+        if context.commands:
+            click.echo(f"  Commands: {', '.join(context.commands)}")
+    return DONE

@@ -1,0 +1,142 @@
+"""The end of a session: what was found is posted, saved or discarded (G33, G34, G-U8 to G-U10).
+
+Rule 1: nothing is posted that is not marked.
+Rule 2: what could not be posted is saved, and nothing of the session is removed before it was posted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assent.flows.gate import check
+from assent.flows.session.effect import ClearSession, CountTodos, SaveFindings
+from assent.flows.session.finding import ChunkStatus, Held, begin, enter, in_order, mark, toggle
+from assent.flows.session.loop import dive
+from assent.flows.session.posting import Event, Posted, compose, post_only_verdict, render_verdict, verdict
+from assent.flows.session.table import render_findings, render_tally, say_count
+from assent.flows.session.talk import Closing, How, Left, Talk, ids_of
+from assent.flows.step import Done, Failed, Flow, do, say
+from assent.protocol.canonical import convert
+from assent.protocol.gate import POST_ONLY, SYNTHESIS, Choice, Gate
+from assent.protocol.review import Severity
+
+__all__ = ["post_only", "synthesis"]
+
+
+def synthesis(talk: Talk) -> Flow[Closing]:
+    """Stay until what was found is posted, saved or discarded."""
+    while True:
+        session = talk.session
+        gate = Gate(SYNTHESIS, _summary(talk), ids_of(session.held))
+        choice = yield from talk.pass_(gate)
+        match choice.label:
+            case "Post all marked" | "Post only Action Required":
+                chosen = _chosen(session.marked, choice.label)
+                closing = yield from _post(talk, chosen, verdict(session), session.held)
+                if closing is not None:
+                    return closing
+            case "Select specific":
+                title = "Which findings do you want to post? Give their ids, with commas between them."
+                ids = yield from _select(talk, choice, title)
+                if ids:
+                    yield from talk.change(mark(mark(session, ids_of(session.held), False), ids, True))
+            case "Save locally":
+                return (yield from _export(talk, How.SAVED))
+            case "deep-dive":
+                yield from dive(talk, choice, session.held)
+            case _:
+                yield from do(ClearSession())
+                return Closing(How.DISCARDED)
+
+
+def _summary(talk: Talk) -> str:
+    session = talk.session
+    skipped = [str(part.number) for part in session.parts if part.status is ChunkStatus.SKIPPED]
+    lines = [f"{session.pull_request}: {render_verdict(verdict(session))}.", render_tally(session.held)]
+    if skipped:
+        lines.append(f"Not reviewed: chunk {', '.join(skipped)}.")
+    return "\n".join([*lines, render_findings(in_order(session.held))]).rstrip()
+
+
+def post_only(talk: Talk) -> Flow[Closing]:
+    """Post what was found earlier, without going through it again."""
+    saved, review = talk.opening.saved, talk.opening.review
+    if saved is not None:
+        talk.session = saved
+    elif review is not None:
+        talk.session = begin(review, talk.opening.started)
+        for part in talk.session.parts:
+            talk.session = enter(talk.session, part.number)
+    else:
+        raise Left(How.ENDED, "There is nothing to post.")
+    while True:
+        session = talk.session
+        every = ids_of(session.held)
+        shown = (
+            f"{session.pull_request}: {render_tally(session.held)}\n{render_findings(in_order(session.held))}"
+        )
+        choice = yield from talk.pass_(Gate(POST_ONLY, shown.rstrip(), every))
+        match choice.label:
+            case "Post all marked" | "Post only Action Required":
+                chosen = _chosen(session.marked, choice.label)
+                closing = yield from _post(talk, chosen, post_only_verdict(chosen), session.held)
+                if closing is not None:
+                    return closing
+            case "Cancel":
+                return Closing(How.CANCELLED, None, "What was saved stays.")
+            case "deep-dive":
+                yield from dive(talk, choice, session.held)
+            case "all":
+                yield from talk.keep(mark(session, every, True))
+            case "none":
+                yield from talk.keep(mark(session, every, False))
+            case _:
+                title = (
+                    "Which findings do you want to turn on or off? Give their ids, with commas between them."
+                )
+                ids = yield from _select(talk, choice, title)
+                yield from talk.keep(toggle(session, ids))
+
+
+def _select(talk: Talk, choice: Choice, title: str) -> Flow[tuple[str, ...]]:
+    held = in_order(talk.session.held)
+    return choice.arguments or (yield from talk.ask_for(title, "IDs", ids_of(held), render_findings(held)))
+
+
+def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held]) -> Flow[Closing | None]:
+    """Post, and return how the session ends; nothing where it goes on."""
+    if every and not chosen:
+        yield from say("Nothing of that is marked, so nothing was posted.")
+        return None
+    open_tasks = yield from do(CountTodos())
+    count = open_tasks.result if isinstance(open_tasks, Done) else 0
+    if isinstance(count, int) and count > 0:
+        is_one = count == 1
+        question = f"{say_count(count, 'task')} {'is' if is_one else 'are'} not done. Post anyway? [y/n]"
+        if not (yield from check(question)):
+            return None
+    yield from say(f"Posting {say_count(len(chosen), 'finding')} to {talk.session.pull_request} …")
+    came = yield from do(compose(talk.session, chosen, event))
+    if isinstance(came, Failed):
+        yield from say(f"Not posted: {came.message}")
+        return (yield from _export(talk, How.FAILED, came.message))
+    posted = convert(came.result, Posted)
+    yield from do(ClearSession())
+    return Closing(How.POSTED, posted)
+
+
+def _export(talk: Talk, how: How, reason: str = "") -> Flow[Closing]:
+    saved = yield from do(SaveFindings(talk.session))
+    if isinstance(saved, Failed):
+        yield from say(f"The findings were not saved: {saved.message}")
+        return Closing(How.FAILED, None, saved.message)
+    yield from say(f"The findings are in {saved.result}.")
+    if how is How.SAVED:
+        yield from do(ClearSession(keeps_findings=True))
+    return Closing(how, None, reason)
+
+
+def _chosen(marked: Sequence[Held], label: str) -> tuple[Held, ...]:
+    if label == "Post all marked":
+        return tuple(marked)
+    return tuple(held for held in marked if held.finding.severity is Severity.CRITICAL)
