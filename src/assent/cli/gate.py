@@ -32,6 +32,7 @@ from assent.flows.session.finding import Session, begin, enter
 from assent.flows.step import Ask as AskStep
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.display import display
+from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, BadRequestError, NotFoundError, StillOpen
 from assent.protocol.gate import CONTEXTS, PAUSE, Context, Gate, find_context, slug
 from assent.protocol.gate_file import MAX_GATE_FILE_BYTES, parse_contexts
@@ -146,7 +147,7 @@ def _leave(meeting: Meeting, asker: Client, gate: Gate, *, as_json: bool) -> int
             f"Answer it with: assent answer {short_id(ask.ask_id)} …"
         )
     else:
-        say(display(f"It ended in this moment: {no_answer(ask).message}", lines=False))
+        say(display(f"It ended in this moment: {render_ending(ask)}", lines=False))
     return _report(gate, ask, None, STILL_OPEN, as_json=as_json)
 
 
@@ -185,8 +186,9 @@ def _gate(context: Context, given: Mapping[str, Any], session: Session | None) -
 
 def _read_findings(file: str) -> Session:
     """Return all findings of a review, each with its id."""
+    text = _read(Path(file), file, MAX_REVIEW_BYTES)
     try:
-        session = begin(parse_review(_read(Path(file), MAX_REVIEW_BYTES)), "")
+        session = begin(parse_review(text), "")
     except BadRequestError as error:
         raise BadRequestError(f"{file}: {error.message}") from None
     for part in session.parts:
@@ -200,18 +202,18 @@ def read_contexts(folder: Path) -> dict[str, Context]:
     Raises:
         BadRequestError: the project's file has a fault; the sentence names the place.
     """
-    file = folder / _GATE_FILE
+    file, name = folder / _GATE_FILE, f"{_FOLDER}/{_GATE_FILE}"
     if not file.exists():
         return CONTEXTS
-    return {**CONTEXTS, **parse_contexts(_read(file, MAX_GATE_FILE_BYTES), f"{_FOLDER}/{_GATE_FILE}")}
+    return {**CONTEXTS, **parse_contexts(_read(file, name, MAX_GATE_FILE_BYTES), name)}
 
 
-def _read(file: Path, limit: int) -> bytes:
+def _read(file: Path, name: str, limit: int) -> bytes:
     try:
         with file.open("rb") as opened:
             return opened.read(limit + 1)
     except OSError as error:
-        raise BadRequestError(f"It cannot be read: {error.strerror}.") from None
+        raise BadRequestError(f"{name} cannot be read: {error.strerror}.") from None
 
 
 def _list(contexts: Mapping[str, Context], *, as_json: bool) -> int:

@@ -17,7 +17,7 @@ from assent.cli.place import Place, now
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.error import BadRequestError
-from assent.surfaces.card import render_kind, render_notes, short_id
+from assent.surfaces.card import render_headline, render_kind, render_notes, short_id
 from assent.surfaces.ink import Ink, ink_for
 from assent.surfaces.moment import render_span
 from assent.surfaces.terminal import width_of
@@ -108,7 +108,7 @@ def _project(ask: Ask) -> str:
 def _rows(ask: Ask, ink: Ink, width: int, rooms: tuple[int, int], at: datetime) -> list[str]:
     kinds, projects = rooms
     age = render_span(at - ask.opened_at, is_rough=True)
-    title = display(ask.prompt.title, lines=False)
+    title = render_headline(ask)
     head = f"{pad(render_kind(ask), kinds)}  "
     rest = f"{pad(_project(ask), projects)}  {age:>7}  "
     margin = " " * columns(f"{short_id(ask.ask_id)}  ")

@@ -24,6 +24,7 @@ _RECORD, _START = "The record", "Getting started"
 COMMANDS: dict[str, Entry] = {
     "ask": Entry(_AGENTS, "ask", "Ask a person, and print the answer."),
     "gate": Entry(_AGENTS, "gate", "Stop at a gate until a person chose how to go on."),
+    "session": Entry(_AGENTS, "session", "Go through a code review with a person, gate by gate."),
     "loop": Entry(_AGENTS, "loop", "Run any command as a loop that people can steer."),
     "inbox": Entry(_PEOPLE, "inbox", "List what waits for you."),
     "show": Entry(_PEOPLE, "show", "Show one ask in full."),

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from assent.protocol.capability import Capability
 from assent.protocol.display import fold, is_blank, quote
 
-__all__ = ["Dialog", "Given", "Row", "RowKind", "Turn", "clip", "echo_in", "turn_page", "unfold"]
+__all__ = ["NOTE_ROOM", "Dialog", "Given", "Row", "RowKind", "Turn", "clip", "echo_in", "turn_page", "unfold"]
 
 Given = str | Sequence[str] | None
 """What a tool gave back for one dialog: a label, a text, several of them, or nothing at all."""
@@ -26,7 +26,9 @@ Given = str | Sequence[str] | None
 _NONE_OF_THESE = "none of the above"
 _NOTE = "user_note:"
 """How Codex spells what was typed beside its list."""
-_SHOWN_CHOSEN = 160
+_SHOWN_CHOSEN = 120
+NOTE_ROOM = 200
+"""A dialog that gathers leaves so many characters for the line that says what was chosen so far."""
 
 
 class RowKind(StrEnum):
@@ -183,8 +185,9 @@ def echo_in(dialog: Dialog, message: str, capability: Capability) -> Dialog:
 
 
 def _above(message: str, text: str, limit: int | None) -> str:
-    joined = "\n\n".join(filter(None, [message, text]))
-    return joined if limit is None else clip(joined, limit)
+    """Return the message above the text. Where both do not fit, it is the message that is cut."""
+    room = None if limit is None else limit - len(text) - len("\n\n")
+    return "\n\n".join(filter(None, [clip(message, room), text]))
 
 
 def clip(text: str, limit: int | None) -> str:

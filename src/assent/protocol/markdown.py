@@ -15,7 +15,7 @@ import re
 
 from assent.protocol.display import display
 
-__all__ = ["code", "fence", "neutralise"]
+__all__ = ["code", "cut", "fence", "neutralise"]
 
 _OPENING = re.compile(r"(?P<fence>`{3,}|~{3,})[A-Za-z0-9_+.#-]*[ ]*").fullmatch
 _RUN = re.compile(r"`+")
@@ -34,7 +34,30 @@ def neutralise(text: str) -> str:
     >>> neutralise("Ask @ana about `a<b>`. <!-- hidden -->")
     'Ask @ ana about `a<b>`. &lt;!-- hidden -->'
     """
-    lines, is_code, closing = display(text).split("\n"), [], ""
+    lines = display(text).split("\n")
+    is_code, closing = _scan(lines)
+    has_pairs = all(_is_paired(line) for line, fenced in zip(lines, is_code, strict=True) if not fenced)
+    shown = [
+        line if fenced else _show(line, has_pairs) for line, fenced in zip(lines, is_code, strict=True)
+    ]
+    return "\n".join([*shown, closing] if closing else shown)
+
+
+def cut(text: str, limit: int) -> str:
+    """Return safe text, or as much of it as `limit` allows and a sentence that says so."""
+    if len(text) <= limit:
+        return text
+    note = f"\n\n**Cut here:** the text has {len(text):,} characters, and only {limit:,} can be shown."
+    kept = text[: limit - len(note)]
+    _, closing = _scan(kept.split("\n"))
+    if closing:  # the sentence must not stand inside a block of code
+        kept = kept[: -len(closing) - 1] + "\n" + closing
+    return kept + note
+
+
+def _scan(lines: list[str]) -> tuple[list[bool], str]:
+    """Return which lines are plainly code, and the fence that is still open at the end."""
+    is_code, closing = [], ""
     for line in lines:
         opening = None if closing else _OPENING(line)
         is_code.append(bool(closing or opening))
@@ -42,11 +65,7 @@ def neutralise(text: str) -> str:
             closing = opening["fence"]
         elif closing and _closes(line, closing):
             closing = ""
-    has_pairs = all(_is_paired(line) for line, fenced in zip(lines, is_code, strict=True) if not fenced)
-    shown = [
-        line if fenced else _show(line, has_pairs) for line, fenced in zip(lines, is_code, strict=True)
-    ]
-    return "\n".join([*shown, closing] if closing else shown)
+    return is_code, closing
 
 
 def _closes(line: str, fence: str) -> bool:

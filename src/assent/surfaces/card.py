@@ -28,6 +28,7 @@ __all__ = [
     "render_block",
     "render_card",
     "render_header",
+    "render_headline",
     "render_kind",
     "render_notes",
     "render_opening",
@@ -61,6 +62,14 @@ def render_kind(ask: Ask) -> str:
     if ask.kind is Kind.QUESTION and len(ask.prompt.fields) > 1:
         return f"{_ROUND_SIGN} {len(ask.prompt.fields)} questions"
     return f"{SIGNS[ask.kind]} {ask.kind.replace('_', ' ')}"
+
+
+def render_headline(ask: Ask) -> str:
+    """Return an ask in one line of a list: its title; of a gate, also where things stand."""
+    title, body = ask.prompt.title.strip(), ask.prompt.body.strip()
+    if ask.prompt.commands and ask.prompt.fields[0].options and body:
+        title = f"{title}: {body.splitlines()[0]}"
+    return display(title, lines=False)
 
 
 def render_header(ask: Ask, ink: Ink, width: int) -> str:

@@ -12,6 +12,7 @@ Rule 4: a gate is shown as the protocol's block and not wrapped: between its las
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import termios
@@ -77,8 +78,8 @@ class TerminalSurface:
         self._now = now
         self._command = command
         self._keyboard = keyboard
-        self._is_piped = not os.isatty(keyboard)
-        self._screens = [screen or sys.stderr]
+        self.is_piped = not os.isatty(keyboard)
+        self._screens = [screen or sys.stderr or io.StringIO()]  # standard error may have been closed
         if not self._screens[0].isatty():
             self._show_to_the_reader()
         self.ink: Ink = ink_for(self._screens[-1], environ)
@@ -109,7 +110,9 @@ class TerminalSurface:
         how = "Or from elsewhere" if can_type else "Waiting for an answer from elsewhere"
         elsewhere = map(ink.faint, wrap(f"{how}: {self._command} answer {short_id(ask.ask_id)} …", width))
         lines = ["", render_header(ask, ink, width), *(map(ink.caution, silence) if is_timed else ())]
-        if is_gate:  # it waits without limit, always, and nothing may follow it
+        if is_gate and not ask.prompt.fields[0].options:  # a question of the gate above it
+            lines = ["", *elsewhere, "", *render_block(ask.prompt, ink)]
+        elif is_gate:  # it waits without limit, always, and nothing may follow it
             lines += [*elsewhere, "", *render_block(ask.prompt, ink)]
         else:
             lines += lay_out(render_opening(ask.prompt), ink, width)
@@ -156,8 +159,8 @@ class TerminalSurface:
 
         Whole lines in a pipe stay: nobody typed them too early, they were written for what comes next.
         """
-        if not self._is_piped or b"\n" not in self._typed:
-            self._is_half_dropped |= self._is_piped and bool(self._typed)
+        if not self.is_piped or b"\n" not in self._typed:
+            self._is_half_dropped |= self.is_piped and bool(self._typed)
             self._typed = b""
         with suppress(termios.error):
             termios.tcflush(self._keyboard, termios.TCIFLUSH)
@@ -195,7 +198,7 @@ class TerminalSurface:
         if not typed:
             self._end_of_input()
         self._typed += typed
-        if self._is_piped and len(self._typed) > _MOST_PIPED and b"\n" not in self._typed:
+        if self.is_piped and len(self._typed) > _MOST_PIPED and b"\n" not in self._typed:
             self.say(f"A line of more than {_MOST_PIPED:,} bytes is not read.")
             self._typed, self._is_half_dropped = b"", True
         return True
@@ -204,14 +207,14 @@ class TerminalSurface:
         half, self._typed = self._typed.decode(errors="backslashreplace"), b""
         if half and not self._is_half_dropped:
             self.say(
-                quote(half) if self._is_piped else "",  # a terminal showed it already
+                quote(half) if self.is_piped else "",  # a terminal showed it already
                 f'The last line, "{quote(half)}", has no line end, so it was not read.',
             )
         raise EOFError
 
     def _decode(self, line: bytes) -> str | None:
         line = line.removesuffix(b"\r")
-        if self._is_piped:
+        if self.is_piped:
             self.say(quote(line.decode(errors="backslashreplace"), LONGEST_LINE))
         elif len(line) >= LONGEST_LINE:
             self.say(f"A terminal cuts lines off at {LONGEST_LINE:,} bytes, so nothing was sent.")

@@ -16,7 +16,7 @@ from assent.flows.session.finding import Held, Session, in_order
 from assent.flows.step import Effect
 from assent.protocol.canonical import canonical, digest
 from assent.protocol.display import display
-from assent.protocol.markdown import code, fence, neutralise
+from assent.protocol.markdown import code, cut, fence, neutralise
 from assent.protocol.review import BADGES, PullRequest, Severity
 
 __all__ = [
@@ -28,7 +28,6 @@ __all__ = [
     "ThreadReply",
     "Unplaced",
     "compose",
-    "cut",
     "post_only_verdict",
     "render_body",
     "render_verdict",
@@ -207,7 +206,7 @@ def _text(held: Held, *, is_inline: bool) -> str:
     ]
     if finding.suggestion:
         parts.append(_suggestion(finding.suggestion, can_apply=is_inline and finding.side == "RIGHT"))
-    return cut("\n\n".join(parts))
+    return cut("\n\n".join(parts), MAX_BODY)
 
 
 def _suggestion(text: str, *, can_apply: bool) -> str:
@@ -215,23 +214,6 @@ def _suggestion(text: str, *, can_apply: bool) -> str:
         # One click would put it into the code, with characters that nobody saw or with our marks for them.
         return f"The suggestion holds hidden characters, so it cannot be applied from here:\n\n{fence(text)}"
     return fence(text, "suggestion") if can_apply else fence(text)
-
-
-def cut(text: str, limit: int = MAX_BODY) -> str:
-    """Return `text`, or as much of it as GitHub takes and a sentence that says so."""
-    if len(text) <= limit:
-        return text
-    note = f"\n\n**Cut here:** this text has {len(text):,} characters, and GitHub takes {limit:,}."
-    # A block of code that is cut in its middle would swallow the sentence.
-    ending = "\n" + "`" * 3
-    kept = text[: limit - len(note) - len(ending)]
-    marks = [line for line in kept.split("\n") if line.startswith("```")]
-    if len(marks) % 2:
-        opening = marks[-1]
-        ending = "\n" + "`" * (len(opening) - len(opening.lstrip("`")))
-        kept = text[: limit - len(note) - len(ending)]
-        return kept + ending + note
-    return kept + note
 
 
 def render_body(
@@ -245,11 +227,11 @@ def render_body(
     reserve = 600 + 12 * len(unplaced)  # for the sentence that names what was left out
     for each in unplaced:
         block = f"\n\n---\n\n{code(each.place)}\n\n{each.text}"
-        if left or len(body) + len(block) > MAX_BODY - reserve:
+        if len(body) + len(block) > MAX_BODY - reserve:
             left.append(each)
         else:
             body += block
     if left:
         names = ", ".join(each.finding_id for each in left)
         body += f"\n\n---\n\n**There was no room for {names}.** GitHub takes {MAX_BODY:,} characters here."
-    return cut(body), tuple(each.finding_id for each in left)
+    return cut(body, MAX_BODY), tuple(each.finding_id for each in left)

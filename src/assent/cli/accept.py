@@ -1,0 +1,63 @@
+"""Commands that stand in a repository's file run only after a person accepted that very file, once.
+
+The acceptance is an approval in the store, under a key with the file's digest: a changed file is a new question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from assent.client.client import Client
+from assent.protocol.ask import Ask, Kind
+from assent.protocol.canonical import Json
+from assent.protocol.error import EffectError, StillOpen
+from assent.protocol.prompt import Field, Option, Prompt
+from assent.surfaces.card import short_id
+from assent.surfaces.race import answer_here
+from assent.surfaces.terminal import TerminalSurface
+
+__all__ = ["accepting"]
+
+_ACCEPT, _REFUSE = "Accept", "Refuse"
+
+
+def accepting(
+    asker: Client,
+    typist: Client | None,
+    terminal: TerminalSurface,
+    file: str,
+    digest: str,
+    command: Sequence[str],
+) -> Callable[[], None]:
+    """Return what to call before `command` of `file` is run.
+
+    It raises:
+        EffectError: no person has accepted it.
+    """
+    action: Json = {"file": file, "digest": digest, "command": list(command)}
+    options = (Option(_ACCEPT, _ACCEPT), Option(_REFUSE, _REFUSE))
+    prompt = Prompt(
+        f"May reviews run the command that {file} names?",
+        "It runs as you, on this machine. Your answer holds for this file as it is now.",
+        (Field("accept", options=options),),
+        action=action,
+    )
+
+    def check() -> None:
+        ask = asker.open(prompt, kind=Kind.APPROVAL, key=f"accept:{digest}").ask
+        if ask.is_open:
+            ask = _ask(typist, terminal, ask, file)
+        if ask.answer is None or ask.answer.values["accept"] != (_ACCEPT,):
+            raise EffectError(f"The command in {file} was not accepted, so it was not run.")
+
+    return check
+
+
+def _ask(typist: Client | None, terminal: TerminalSurface, ask: Ask, file: str) -> Ask:
+    how = f"accept it with: assent answer {short_id(ask.ask_id)} Accept"
+    if typist is None or terminal.is_piped:  # approvals are typed at a terminal, or given elsewhere
+        raise EffectError(f"A person has to accept the command in {file} first; {how}.")
+    try:
+        return answer_here(terminal, typist, ask)
+    except (EOFError, StillOpen):
+        raise EffectError(f"The command in {file} was not accepted yet; {how}.") from None

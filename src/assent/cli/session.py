@@ -1,0 +1,263 @@
+"""`assent session`: a code review through all standard gates, with a person who answers here or from anywhere else."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from assent.cli.accept import accepting
+from assent.cli.exit import DONE, ENDED, FAILED, REFUSED, STILL_OPEN, say
+from assent.cli.gate_file import GATE_FILE, read_gate_file, read_input
+from assent.cli.group import PlacedCommand
+from assent.cli.json_line import echo_json
+from assent.cli.place import Place, now
+from assent.cli.typist import find_typist
+from assent.client.client import Client
+from assent.client.drive import Floor, drive_on
+from assent.client.identity import agent
+from assent.client.place import find_root
+from assent.effects.deep_dive import Dive, deep_dive_performers, run_dive
+from assent.effects.direct import Direct
+from assent.effects.kept import FINDINGS, STATE, Kept, kept_performers
+from assent.effects.performer import Performers
+from assent.flows.session.effect import Discover
+from assent.flows.session.finding import Session
+from assent.flows.session.session import review_session
+from assent.flows.session.state import parse_state
+from assent.flows.session.table import say_count
+from assent.flows.session.talk import Closing, How, Opening
+from assent.protocol.canonical import digest
+from assent.protocol.display import display
+from assent.protocol.error import AssentError, BadRequestError, EffectError, NotFoundError, StillOpen
+from assent.protocol.gate_file import parse_deep_dive
+from assent.protocol.review import MAX_REVIEW_BYTES, PullRequest, Review, parse_review
+from assent.surfaces.card import short_id
+from assent.surfaces.meeting import Meeting
+from assent.surfaces.terminal import TerminalSurface
+
+__all__ = ["command", "read_review"]
+
+_STATUSES = {
+    How.POSTED: DONE,
+    How.SAVED: DONE,
+    How.DISCARDED: DONE,
+    How.CANCELLED: DONE,
+    How.CLEARED: DONE,
+    How.PAUSED: STILL_OPEN,
+    How.KEPT: STILL_OPEN,
+    How.DECLINED: REFUSED,
+    How.ENDED: ENDED,
+    How.FAILED: FAILED,
+}
+
+
+@click.command("session", cls=PlacedCommand)
+@click.argument("file", metavar="[FINDINGS.json]", required=False)
+@click.option("--resume", "is_resuming", is_flag=True, help="Go on with the saved session.")
+@click.option(
+    "--post-only", "is_post_only", is_flag=True, help="Post findings that were saved, or those of the file."
+)
+@click.option(
+    "--deep-dive",
+    "deep_dive",
+    metavar="COMMAND",
+    help="Looks into a finding: gets it as JSON on standard input, and what it prints is shown.",
+)
+@click.option("--as", "asker", metavar="NAME", help="The name of the agent that asks.")
+@click.option("--json", "as_json", is_flag=True, help="Print how it ended as JSON.")
+@click.pass_obj
+def command(place: Place, /, **given: Any) -> int:
+    """Go through a code review with a person: gate by gate, chunk by chunk, to one review that is posted.
+
+    FINDINGS.json holds the pull request, its chunks and what was found in each; docs/reference/session.md describes
+    it. Every gate can be answered here, on a terminal or through a pipe with a reply a line, or from anywhere else with
+    assent answer. Ctrl-C and the end of input decide nothing: the gate stays open and --resume goes on there. Without
+    a terminal the gate is posted to the pull request as a comment, and a reply to it counts.
+
+    \b
+      assent session FINDINGS.json
+      assent session FINDINGS.json --resume
+      assent session --post-only
+
+    Exit status: 0 posted, saved, discarded or cancelled; 1 it could not be posted (the findings are saved); 3 paused or
+    no decision; 4 a gate was declined; 5 a gate was withdrawn.
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    root = find_root(Path.cwd())
+    if given["is_resuming"] and given["is_post_only"]:
+        raise click.UsageError("Give --resume or --post-only, not both.")
+    if given["file"] is None and not (given["is_resuming"] or given["is_post_only"]):
+        raise click.UsageError("What is to be reviewed? As in: assent session FINDINGS.json")
+    review = None if given["file"] is None else read_review(Path(given["file"]))
+    kept = Kept(root / ".assent")
+    opening = _opening(kept, review, given)
+    with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
+        asker = place.client(hub, agent(place.environ, given["asker"]))
+        typist = find_typist(place, hub, takes_pipe=True)
+        session = _Seat(place, root, opening, asker, typist, terminal)
+        return session.run(given["file"], given["deep_dive"], as_json=given["as_json"])
+
+
+def _opening(kept: Kept, review: Review | None, given: dict[str, Any]) -> Opening:
+    name = FINDINGS if given["is_post_only"] else STATE
+    saved = _read_saved(kept, name)
+    if saved is None and given["is_resuming"]:
+        say("There is no saved session to resume.")
+    if saved is None and review is None:
+        raise NotFoundError("Nothing is saved here: start with assent session FINDINGS.json")
+    return Opening(
+        now().isoformat(),
+        review,
+        saved,
+        given["is_resuming"] and saved is not None,
+        given["is_post_only"],
+        is_headless=not os.isatty(0),
+    )
+
+
+def _read_saved(kept: Kept, name: str) -> Session | None:
+    """Return what is kept; a file that is not whole is told about and removed (G-U12)."""
+    document = kept.read(name)
+    if document.digest is None:
+        return None
+    try:
+        return parse_state(document.content)
+    except BadRequestError as error:
+        say(display(f"Warning: {kept.folder.name}/{name} is removed, as it cannot be read: {error.message}"))
+        kept.remove(name)
+        return None
+
+
+def read_review(file: Path) -> Review:
+    """Return the review in a file.
+
+    Raises:
+        BadRequestError: it is none; the sentence names file, place and reason.
+    """
+    text = read_input(file, MAX_REVIEW_BYTES)
+    try:
+        return parse_review(text)
+    except BadRequestError as error:
+        raise BadRequestError(f"{file}: {error.message}") from None
+
+
+class _Seat:
+    """A session where it takes place: who asks, who types, what may be touched."""
+
+    def __init__(
+        self,
+        place: Place,
+        root: Path,
+        opening: Opening,
+        asker: Client,
+        typist: Client | None,
+        terminal: TerminalSurface,
+    ) -> None:
+        self._place, self._root, self._opening = place, root, opening
+        self._asker, self._typist, self._terminal = asker, typist, terminal
+        saved = opening.saved if opening.is_resuming else None
+        pull = _pull_request(opening)
+        self._meeting = Meeting(
+            asker,
+            typist,
+            terminal,
+            name=f"session:{pull}:{saved.started if saved else opening.started}",
+            asked=saved.asked if saved else 0,
+            run_id=place.environ.get("ASSENT_RUN_ID") or None,
+        )
+
+    def run(self, file: str | None, deep_dive: str | None, *, as_json: bool) -> int:
+        """Drive the session to its end, or to where nobody answers."""
+        floor = Floor(self._meeting, self._performers(file, deep_dive))
+        try:
+            closing = drive_on(floor, review_session(self._opening))
+        except (KeyboardInterrupt, StillOpen) as left:
+            if isinstance(left, KeyboardInterrupt):
+                say("")
+            return self._leave(as_json=as_json)
+        if as_json:
+            echo_json(msgspec.json.encode(closing))
+        else:
+            click.echo(display(_render_closing(closing)))
+        return _STATUSES[closing.how]
+
+    def _leave(self, *, as_json: bool) -> int:
+        ask = self._meeting.ask
+        told = "Nothing was decided."
+        if ask is not None:
+            with suppress(AssentError):
+                ask = self._asker.show(ask.ask_id)
+            told += (
+                f" The gate stays open: answer it with assent answer {short_id(ask.ask_id)} …, "
+                "or go on with assent session --resume."
+            )
+        say(told)
+        if as_json:
+            echo_json(msgspec.json.encode({"how": "open", "ask_id": ask and ask.ask_id}))
+        return STILL_OPEN
+
+    def _performers(self, file: str | None, deep_dive: str | None) -> Performers:
+        def discover(_: Discover) -> str | None:
+            if file is None:
+                raise EffectError("There is no file to look into again.")
+            try:
+                visual = read_review(Path(file)).visual
+            except BadRequestError as error:
+                raise EffectError(error.message) from error
+            return visual.summary if visual else None
+
+        return {
+            **kept_performers(self._root / ".assent", now, lambda: self._meeting.asked),
+            **deep_dive_performers(self._dive(deep_dive)),
+            Discover: Direct(Discover, discover),
+        }
+
+    def _dive(self, given: str | None) -> Dive | None:
+        """Return what looks into findings: as said here, or as the project's file has it, once that was accepted."""
+        if given is not None:
+            words = shlex.split(given)
+            return run_dive(words, self._root, self._place.environ) if words else None
+        text = read_gate_file(self._root)
+        command = parse_deep_dive(text, GATE_FILE) if text else None
+        if command is None:
+            return None
+        check = accepting(self._asker, self._typist, self._terminal, GATE_FILE, digest(text), command)
+        dive = run_dive(command, self._root, self._place.environ)
+
+        def dive_if_accepted(action: str, finding: dict[str, Any]) -> str:
+            check()
+            return dive(action, finding)
+
+        return dive_if_accepted
+
+
+def _pull_request(opening: Opening) -> PullRequest:
+    if opening.is_resuming and opening.saved is not None:
+        return opening.saved.pull_request
+    source = opening.review or opening.saved
+    assert source is not None  # noqa: S101 - without either there is no session
+    return source.pull_request
+
+
+def _render_closing(closing: Closing) -> str:
+    posted = closing.posted
+    if closing.how is How.POSTED and posted is not None:
+        where = f" {posted.url}" if posted.url else ""
+        return f"Posted: {say_count(posted.new, 'new comment')}, {posted.replied} replied, {posted.failed} failed.{where}"
+    sentences = {
+        How.SAVED: "Saved locally. Post them later with: assent session --post-only",
+        How.FAILED: "Not posted. Try again with: assent session --post-only",
+        How.DISCARDED: "Discarded. Nothing was posted.",
+        How.CANCELLED: "Cancelled. Nothing was posted.",
+        How.CLEARED: "The saved session was removed. Start again with: assent session FINDINGS.json",
+        How.PAUSED: "Paused. Go on with: assent session --resume",
+        How.KEPT: "The saved session stays. Go on with it: assent session --resume",
+        How.DECLINED: "A gate was declined, so the session stops there. Go on with: assent session --resume",
+        How.ENDED: "A gate ended without an answer, so the session stops there.",
+    }
+    return f"{sentences[closing.how]} {closing.reason}".rstrip()
