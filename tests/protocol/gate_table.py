@@ -159,7 +159,10 @@ def _seeds(row: Row) -> list[str]:
 @st.composite
 def mutated(draw: st.DrawFn, row: Row) -> str:
     """A reply that is one of the right ones, or very near to one."""
-    text = draw(st.sampled_from(_seeds(row)))
+    right = [
+        way for number, label in enumerate(row.options, start=1) for way in ways_to_choose(number, label)
+    ]
+    text = draw(st.sampled_from(sorted(right)) | st.sampled_from(_seeds(row)))
     for _ in range(draw(st.integers(0, 2))):
         place = draw(st.integers(0, len(text)))
         insert = draw(st.sampled_from(_INSERTS))

@@ -24,7 +24,7 @@ from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.topic import Message
 
-__all__ = ["AsyncClient", "AsyncHandle", "connect_async"]
+__all__ = ["AsyncClient", "AsyncHandle", "awaiting", "connect_async"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -40,9 +40,11 @@ async def connect_async(
     return AsyncClient(hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None)
 
 
-def _awaiting(
+def awaiting(
     call: Callable[Concatenate[Calls, P], Call[R]],
 ) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, R]]:
+    """Return a call as a method of the client for tasks, or as a function that takes such a client."""
+
     async def method(self: AsyncClient, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return await await_call(call(self.calls, *args, **kwargs))
 
@@ -71,33 +73,33 @@ def _driving_async(plan: Callable[P, Plan]) -> Callable[Concatenate[AsyncClient,
 class AsyncClient(Holder):
     """Asks and answers from tasks of any event loop; nothing here blocks a loop for longer than a short read."""
 
-    ask = _awaiting(Calls.ask)
-    ask_all = _awaiting(Calls.ask_all)
-    wait = _awaiting(Calls.wait)
-    answer = _awaiting(Calls.answer)
-    decline = _awaiting(Calls.decline)
-    withdraw = _awaiting(Calls.withdraw)
-    claim = _awaiting(Calls.claim)
-    report_undelivered = _awaiting(Calls.report_undelivered)
-    show = _awaiting(Calls.show)
-    inbox = _awaiting(Calls.inbox)
-    count = _awaiting(Calls.count)
-    log = _awaiting(Calls.log)
-    steps = _awaiting(Calls.steps)
-    write_step = _awaiting(Calls.write_step)
-    drive = _awaiting(drive_durably)
-    control = _awaiting(steer.control)
-    pause = _awaiting(steer.pause)
-    resume = _awaiting(steer.resume)
-    cancel = _awaiting(steer.cancel)
-    escalate = _awaiting(steer.escalate)
-    find_run = _awaiting(steer.find_run)
-    runs = _awaiting(steer.list_runs)
-    is_driven = _awaiting(steer.is_driven)
-    wait_for_run = _awaiting(steer.wait_for_run)
-    post = _awaiting(steer.post)
-    post_text = _awaiting(steer.post_text)
-    read = _awaiting(steer.read_topic)
+    ask = awaiting(Calls.ask)
+    ask_all = awaiting(Calls.ask_all)
+    wait = awaiting(Calls.wait)
+    answer = awaiting(Calls.answer)
+    decline = awaiting(Calls.decline)
+    withdraw = awaiting(Calls.withdraw)
+    claim = awaiting(Calls.claim)
+    report_undelivered = awaiting(Calls.report_undelivered)
+    show = awaiting(Calls.show)
+    inbox = awaiting(Calls.inbox)
+    count = awaiting(Calls.count)
+    log = awaiting(Calls.log)
+    steps = awaiting(Calls.steps)
+    write_step = awaiting(Calls.write_step)
+    drive = awaiting(drive_durably)
+    control = awaiting(steer.control)
+    pause = awaiting(steer.pause)
+    resume = awaiting(steer.resume)
+    cancel = awaiting(steer.cancel)
+    escalate = awaiting(steer.escalate)
+    find_run = awaiting(steer.find_run)
+    runs = awaiting(steer.list_runs)
+    is_driven = awaiting(steer.is_driven)
+    wait_for_run = awaiting(steer.wait_for_run)
+    post = awaiting(steer.post)
+    post_text = awaiting(steer.post_text)
+    read = awaiting(steer.read_topic)
     open = _opening_async(Calls.open)
     run = _driving_async(plan_run)
 

@@ -38,7 +38,7 @@ from assent.protocol.error import (
 from assent.protocol.principal import Assurance, Principal
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, question
 
-__all__ = ["Calls", "Question", "Value", "no_answer", "value_of"]
+__all__ = ["Calls", "Question", "Value", "ended_otherwise", "no_answer", "value_of"]
 
 Value = str | list[str] | dict[str, str | list[str]]
 """A single answer, several chosen options, or a value for each of several questions."""
@@ -78,6 +78,11 @@ def no_answer(ask: Ask) -> AssentError:
     if ask.is_open:
         return StillOpen(ask=ask)
     return _NO_ANSWER[ask.state](render_ending(ask), ask=ask)
+
+
+def ended_otherwise(state: State, reason: str) -> NoAnswer:
+    """Return the typed error for a flow's ask without an answer."""
+    return _NO_ANSWER[state](reason or None)
 
 
 class Calls:

@@ -21,7 +21,7 @@ from assent.protocol.ask import Ask, AskId
 from assent.protocol.principal import Assurance, Principal
 from assent.protocol.topic import Message
 
-__all__ = ["Client", "Handle", "Holder"]
+__all__ = ["Client", "Handle", "Holder", "blocking"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -46,7 +46,9 @@ class Holder:
         self.calls = Calls(EmbeddedDoor(hub), project, principal, via, assurance, run_id)
 
 
-def _blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concatenate[Client, P], R]:
+def blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concatenate[Client, P], R]:
+    """Return a call as a method of the client that blocks its thread, or as a function that takes such a client."""
+
     def method(self: Client, /, *args: P.args, **kwargs: P.kwargs) -> R:
         return run_call(call(self.calls, *args, **kwargs))
 
@@ -73,33 +75,33 @@ def _driving(plan: Callable[P, Plan]) -> Callable[Concatenate[Client, P], Driven
 class Client(Holder):
     """Asks and answers from threads. One client may be used by many threads, and after a fork."""
 
-    ask = _blocking(Calls.ask)
-    ask_all = _blocking(Calls.ask_all)
-    wait = _blocking(Calls.wait)
-    answer = _blocking(Calls.answer)
-    decline = _blocking(Calls.decline)
-    withdraw = _blocking(Calls.withdraw)
-    claim = _blocking(Calls.claim)
-    report_undelivered = _blocking(Calls.report_undelivered)
-    show = _blocking(Calls.show)
-    inbox = _blocking(Calls.inbox)
-    count = _blocking(Calls.count)
-    log = _blocking(Calls.log)
-    steps = _blocking(Calls.steps)
-    write_step = _blocking(Calls.write_step)
-    drive = _blocking(drive_durably)
-    control = _blocking(steer.control)
-    pause = _blocking(steer.pause)
-    resume = _blocking(steer.resume)
-    cancel = _blocking(steer.cancel)
-    escalate = _blocking(steer.escalate)
-    find_run = _blocking(steer.find_run)
-    runs = _blocking(steer.list_runs)
-    is_driven = _blocking(steer.is_driven)
-    wait_for_run = _blocking(steer.wait_for_run)
-    post = _blocking(steer.post)
-    post_text = _blocking(steer.post_text)
-    read = _blocking(steer.read_topic)
+    ask = blocking(Calls.ask)
+    ask_all = blocking(Calls.ask_all)
+    wait = blocking(Calls.wait)
+    answer = blocking(Calls.answer)
+    decline = blocking(Calls.decline)
+    withdraw = blocking(Calls.withdraw)
+    claim = blocking(Calls.claim)
+    report_undelivered = blocking(Calls.report_undelivered)
+    show = blocking(Calls.show)
+    inbox = blocking(Calls.inbox)
+    count = blocking(Calls.count)
+    log = blocking(Calls.log)
+    steps = blocking(Calls.steps)
+    write_step = blocking(Calls.write_step)
+    drive = blocking(drive_durably)
+    control = blocking(steer.control)
+    pause = blocking(steer.pause)
+    resume = blocking(steer.resume)
+    cancel = blocking(steer.cancel)
+    escalate = blocking(steer.escalate)
+    find_run = blocking(steer.find_run)
+    runs = blocking(steer.list_runs)
+    is_driven = blocking(steer.is_driven)
+    wait_for_run = blocking(steer.wait_for_run)
+    post = blocking(steer.post)
+    post_text = blocking(steer.post_text)
+    read = blocking(steer.read_topic)
     open = _opening(Calls.open)
     run = _driving(plan_run)
 

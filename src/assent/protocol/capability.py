@@ -16,7 +16,7 @@ from assent.protocol.error import BadRequestError
 __all__ = ["CAPABILITIES", "LEAST_LABEL", "LEAST_TEXT", "Capability", "FreeText"]
 
 LEAST_TEXT = 500
-LEAST_LABEL = 16
+LEAST_LABEL = 40
 """With less room than this no text could say what was left out, and no label could be told from the next."""
 _LEAST_OPTIONS = 2
 """One to choose, and one to see the others."""

@@ -37,9 +37,7 @@ def neutralise(text: str) -> str:
     lines = display(text).split("\n")
     is_code, closing = _scan(lines)
     has_pairs = all(_is_paired(line) for line, fenced in zip(lines, is_code, strict=True) if not fenced)
-    shown = [
-        line if fenced else _show(line, has_pairs) for line, fenced in zip(lines, is_code, strict=True)
-    ]
+    shown = [line if fenced else _show(line, has_pairs) for line, fenced in zip(lines, is_code, strict=True)]
     return "\n".join([*shown, closing] if closing else shown)
 
 
@@ -86,9 +84,7 @@ def _is_paired(line: str) -> bool:
 def _show(line: str, has_pairs: bool) -> str:
     if not has_pairs:
         return _show_prose(_TICKS.sub(r"\\\g<0>", line))
-    return "".join(
-        part if part.startswith("`") else _show_prose(part) for part in _SPAN.split(line) if part
-    )
+    return "".join(part if part.startswith("`") else _show_prose(part) for part in _SPAN.split(line) if part)
 
 
 def _show_prose(part: str) -> str:

@@ -172,10 +172,10 @@ def check_prompt(prompt: Prompt) -> bytes:
             f"A prompt has at most {MAX_PROMPT_BYTES:,} bytes; this one has {len(encoded):,}."
         )
     _check_names([field.name for field in prompt.fields])
-    if prompt.commands:
-        _check_gate(prompt)
     for field in prompt.fields:
         _check_field(field, prompt.commands)
+    if prompt.commands:
+        _check_gate(prompt)
     return encoded
 
 

@@ -32,6 +32,7 @@ __all__ = [
     "Review",
     "Severity",
     "Visual",
+    "check_review",
     "confidence_with",
     "parse_review",
 ]
@@ -185,6 +186,16 @@ def parse_review(text: bytes) -> Review:
         BadRequestError: it is none; the sentence says where and why.
     """
     review = convert(parse_json(text, limit=MAX_REVIEW_BYTES), Review)
+    check_review(review)
+    return review
+
+
+def check_review(review: Review) -> None:
+    """Check what the types cannot say.
+
+    Raises:
+        BadRequestError: it is no review; the sentence says where and why.
+    """
     if not 1 <= len(review.chunks) <= MAX_CHUNKS:
         raise BadRequestError(
             f"A review has 1 to {MAX_CHUNKS} chunks, not {len(review.chunks)}, at $.chunks."
@@ -194,7 +205,6 @@ def parse_review(text: bytes) -> Review:
         raise BadRequestError(f"A review has at most {MAX_FINDINGS:,} findings, not {total:,}.")
     for number, chunk in enumerate(review.chunks):
         _check_chunk(chunk, f"$.chunks[{number}]")
-    return review
 
 
 def _check_chunk(chunk: Chunk, place: str) -> None:

@@ -77,13 +77,19 @@ class RestChannel:
         try:
             with (
                 client,
-                client.stream(method, f"{self._address}{path}", **({} if body is None else {"json": body})) as answer,
+                client.stream(
+                    method, f"{self._address}{path}", **({} if body is None else {"json": body})
+                ) as answer,
             ):
                 text = _read(answer)
                 return parse_answer(answer.status_code, _lower(answer.headers), text)
         except httpx2.HTTPError as error:
             # Only the kind of it: its words may hold the address with all that was put into it.
-            kind = "did not answer in time" if isinstance(error, httpx2.TimeoutException) else "cannot be reached"
+            kind = (
+                "did not answer in time"
+                if isinstance(error, httpx2.TimeoutException)
+                else "cannot be reached"
+            )
             raise GitHubError(f"{self._address.host} {kind} ({type(error).__name__}).") from None
 
 

@@ -1,0 +1,169 @@
+"""What stands in a gate's comment, and what a comment on a pull request says to a gate.
+
+Rule 1: a reply is the first line that its author wrote: what is quoted, fenced as code or hidden does not count.
+Rule 2: it is for a gate if it names the gate, `/gate SHORTID 1`. Where no other gate is open, a line counts too
+        that is exactly a number, a label or a command of it. Everything else is people talking to each other.
+Rule 3: a hidden mark ties a comment to its ask. No comment with a mark of ours is ever a reply.
+"""
+
+from __future__ import annotations
+
+import re
+
+import msgspec
+from msgspec.structs import replace
+
+from assent.protocol.answer import labels
+from assent.protocol.ask import Ask
+from assent.protocol.block import render_brief, render_question
+from assent.protocol.command import ANY_REPLY
+from assent.protocol.display import fold
+from assent.protocol.error import AssentError, GitHubError, TooLargeError, UnrecognisedError
+from assent.protocol.gate import render_gate
+from assent.protocol.markdown import code, cut, neutralise
+from assent.protocol.prompt import Prompt
+from assent.protocol.reply import recognise
+from assent.surfaces.card import short_id
+
+__all__ = [
+    "MARK",
+    "MAX_BODY",
+    "Addressed",
+    "echoed_ids",
+    "read_reply",
+    "render_answered",
+    "render_body",
+    "render_echo",
+]
+
+MAX_BODY = 65_000
+"""GitHub refuses a comment of more than 65,536 characters; the rest is for what is added when it is answered."""
+MARK = "<!-- assent:"
+
+_HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
+_FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
+_QUOTE = re.compile(r" {0,3}>")
+_COMMAND = re.compile(r"/gate\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
+_SHORT_ID = re.compile(r"(?:ask_)?[0-9a-z]{4,}", re.IGNORECASE).fullmatch
+_ECHO = re.compile(r"<!-- assent:echo (?P<comment>[0-9]+) -->")
+
+
+class Addressed(msgspec.Struct, frozen=True):
+    """A reply that is meant for a gate."""
+
+    text: str
+    is_named: bool
+    """It names the gate, so its author expects to be heard."""
+
+
+def render_body(ask: Ask, nonce: str) -> str:
+    """Return the comment that a gate is posted as.
+
+    Raises:
+        GitHubError: it does not fit, and what will be done may only be shown whole.
+    """
+    name = short_id(ask.ask_id)
+    help_line = f"To answer, write a comment that begins with `/gate {name}`, as in `/gate {name} 1`"
+    if not _takes_anything(ask.prompt):
+        help_line += "; just `1` will do while no other gate is open here"
+    tail = f"\n\n---\n{help_line}.\n\n{MARK}gate {ask.ask_id} {nonce} -->"
+    block = _block(ask.prompt)
+    if len(block) + len(tail) > MAX_BODY:
+        if ask.prompt.action is not None:
+            raise GitHubError(
+                "This is too long for a comment, and what will be done may only be shown whole."
+            )
+        over = len(block) + len(tail) - MAX_BODY
+        body = neutralise(ask.prompt.body)
+        block = _block(replace(ask.prompt, body=""))
+        # Put in where it was: the first blank line ends the heading.
+        heading, gap, options = block.partition("\n\n")
+        room = len(body) - over - len(gap)
+        if room < 1_000:  # noqa: PLR2004 - the options alone are too long
+            raise GitHubError("This is too long for a comment.")
+        block = f"{heading}{gap}{cut(body, room)}{gap}{options.lstrip(chr(10))}"
+    return block + tail
+
+
+def _block(prompt: Prompt) -> str:
+    return neutralise(render_gate(prompt) if prompt.commands else render_question(prompt))
+
+
+def render_answered(body: str, ask: Ask) -> str:
+    """Return the comment of a gate that has ended, on top of what was asked."""
+    if ask.answer is not None:
+        login = ask.answer.by.partition(":")[2].removesuffix("@github")
+        chosen = ", ".join(labels(ask.prompt, ask.answer.values))
+        told = f"**Answered** by {code(login)}: {code(chosen[:2_000])}"
+    else:
+        told = f"**Closed**: {ask.state}"
+    return f"{told}\n\n---\n{body}"
+
+
+def render_echo(ask: Ask, refusal: AssentError, comment_id: int) -> str:
+    """Return the comment that says that a reply was not recognised, and what would be (G17, G18)."""
+    told = neutralise(refusal.message)
+    brief = neutralise(render_brief(ask.prompt))
+    return (
+        f"{told}\n\n{brief}\n\nAnswer with `/gate {short_id(ask.ask_id)} …`.\n\n{MARK}echo {comment_id} -->"
+    )
+
+
+def echoed_ids(body: str) -> list[int]:
+    """Return the comment that `body` is an echo of."""
+    return [int(found["comment"]) for found in _ECHO.finditer(body)]
+
+
+def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
+    """Return what `body` says to the gate of `ask`; nothing if it does not speak to it."""
+    if MARK in body:
+        return None
+    lines = _own_lines(body)
+    if not lines:
+        return None
+    first = "\n".join(lines) if len(ask.prompt.fields) > 1 else lines[0]
+    if command := _COMMAND.fullmatch(first.strip()):
+        return _read_command(ask, command["rest"], is_only=is_only)
+    return Addressed(first, is_named=False) if is_only and _is_plain_answer(ask.prompt, first) else None
+
+
+def _read_command(ask: Ask, rest: str, *, is_only: bool) -> Addressed | None:
+    name, _, text = rest.strip().partition(" ")
+    if fold(name) in (fold(short_id(ask.ask_id)), fold(ask.ask_id)):
+        return Addressed(text.strip(), is_named=True)
+    # `/gate 1`: there is only one that it can mean. What looks like the name of a gate is never taken as a reply.
+    has_other_name = _SHORT_ID(name) is not None and not _is_plain_answer(ask.prompt, rest)
+    return Addressed(rest.strip(), is_named=True) if is_only and not has_other_name else None
+
+
+def _is_plain_answer(prompt: Prompt, line: str) -> bool:
+    """Whether a line that names no gate is an answer all the same. Where any text is one, only named replies are."""
+    closed = replace(
+        prompt,
+        commands=tuple(spec for spec in prompt.commands if spec != ANY_REPLY),
+        fields=tuple(replace(field, free=False) for field in prompt.fields),
+    )
+    try:
+        recognise(closed, line)
+    except (UnrecognisedError, TooLargeError):
+        return False
+    return True
+
+
+def _takes_anything(prompt: Prompt) -> bool:
+    return ANY_REPLY in prompt.commands or any(field.free for field in prompt.fields)
+
+
+def _own_lines(body: str) -> list[str]:
+    """Return the lines that are neither blank nor quoted nor code nor hidden."""
+    own, closing = [], ""
+    for line in _HIDDEN.sub("", body.replace("\r\n", "\n")).split("\n"):
+        fence = _FENCE.match(line)
+        if closing:
+            if fence and fence["fence"].startswith(closing) and not line.strip(" `~"):
+                closing = ""
+        elif fence:
+            closing = fence["fence"]
+        elif line.strip() and not _QUOTE.match(line) and not line.startswith(("    ", "\t")):
+            own.append(line.strip())
+    return own

@@ -1,0 +1,72 @@
+"""Which surface presents an ask (G2-G4, G8, G-X2). It looks at nothing: whoever calls has looked.
+
+    1. a selection tool, the first that is there
+    2. a comment at the remote place, only where nobody can type here
+    3. standard input and output, which are always there
+
+Only what is missing or has failed falls to the next. What is loading is waited for: a person who is about to get a
+dialog must not find the same gate as text above it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+
+import msgspec
+
+__all__ = ["Availability", "Decision", "Means", "choose", "rank"]
+
+
+class Availability(StrEnum):
+    """How things stand with one way to present."""
+
+    AVAILABLE = "available"
+    LOADING = "loading"
+    MISSING = "missing"
+    FAILED = "failed"
+
+
+class Means(StrEnum):
+    """The three ways to present."""
+
+    TOOL = "tool"
+    COMMENT = "comment"
+    STDIO = "stdio"
+
+
+class Decision(msgspec.Struct, frozen=True):
+    """What presents."""
+
+    means: Means
+    tool: str = ""
+    """Which tool."""
+    is_loading: bool = False
+    """It is not there yet: wait for it, and present nothing meanwhile."""
+
+
+def choose(
+    tools: Sequence[tuple[str, Availability]], *, is_interactive: bool, remote: Availability
+) -> Decision:
+    """Return what presents an ask. The tools are named in the order in which they are preferred."""
+    return rank(tools, is_interactive=is_interactive, remote=remote)[0]
+
+
+def rank(
+    tools: Sequence[tuple[str, Availability]], *, is_interactive: bool, remote: Availability
+) -> tuple[Decision, ...]:
+    """Return what presents an ask, and what does if that fails, and so on.
+
+    It ends where something has to be waited for: what comes behind it is not known before.
+    """
+    ways = [(availability, Decision(Means.TOOL, name)) for name, availability in tools]
+    if not is_interactive:
+        ways.append((remote, Decision(Means.COMMENT)))
+    ways.append((Availability.AVAILABLE, Decision(Means.STDIO)))
+    ranked: list[Decision] = []
+    for availability, decision in ways:
+        if availability is Availability.LOADING:
+            return (*ranked, msgspec.structs.replace(decision, is_loading=True))
+        if availability is Availability.AVAILABLE:
+            ranked.append(decision)
+    return tuple(ranked)
