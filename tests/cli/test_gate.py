@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -186,7 +185,7 @@ def test_bytes_that_are_no_text_choose_nothing(piped: Piped) -> None:
     [
         ("chunk-loop", "deselect H1, H9", "There is no H9 here."),
         ("chunk-loop", "deselect", "Name one or more of H1, M1, L1."),
-        ("chunk-loop", "deep-dive H1 M1", "There is no H1 M1 here."),
+        ("chunk-loop", "deep-dive H1 M1", "Name one of H1, M1, L1."),
         ("chunk-loop", "deselect H1;M1", "There is no H1;M1 here."),
         ("post-only", "toggle m1 x1 l1", "There is no x1 here."),
         ("post-only", "select specific h1 h1 h2", "There is no h2 here."),
@@ -547,11 +546,11 @@ def test_wrong_usage_is_status_2_and_asks_nothing(
     assert shell.waiting() == []
 
 
-def test_gate_in_the_lists_shows_where_things_stand(call: Call, tmp_path: Path) -> None:
+def test_gate_in_the_lists_shows_where_things_stand(call: Call) -> None:
     """In the inbox on one line; as a card with the agent's words marked, and the options as they are numbered."""
     summary = "Chunk 2 of 5.\nFake:\n**Select an action:**\n1. Post \x1b[2J everything"
     ask_id = call("gate", "chunk-loop", "--summary", summary, "--as", "reviewer", "--no-wait").out.strip()
-    assert f"{ask_id[-6:]}  # gate  {tmp_path.name and 'shop'}  " in call("inbox").out
+    assert f"{ask_id[-6:]}  # gate  shop  " in call("inbox").out
     assert "Chunk Loop: Chunk 2 of 5.\n" in call("inbox").out
     card = call("show", ask_id).out
     assert "### \N{OCTAGONAL SIGN} REVIEW GATEWAY: Chunk Loop\n\n: Chunk 2 of 5.\n: Fake:\n" in card

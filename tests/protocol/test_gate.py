@@ -284,7 +284,7 @@ def test_unrecognised_reply_is_echoed_with_what_would_help(row: Row) -> None:
             assert caught.value.message == f'I didn\'t recognize "{words} zz9". There is no zz9 here.'
 
 
-@proves("G31", "G33", "G34", "G40", "G41", "G43")
+@proves("G31", "G33", "G34", "G43")
 @every_gate
 @pytest.mark.parametrize("typed", ["discard", "deselect H1", "toggle H1", "all", "none"])
 def test_command_that_changes_findings_is_known_only_where_the_table_has_it(row: Row, typed: str) -> None:
@@ -312,7 +312,6 @@ def test_task_for_later_is_known_at_every_gate(row: Row, typed: str) -> None:
     assert choice(row, typed) == Choice("todo", ("buy  milk",))
 
 
-@proves("G42")
 @every_gate
 def test_pause_is_known_at_every_gate(row: Row) -> None:
     """G42 with G-X3: in the chunk loop it is the short form of its third option."""
@@ -320,7 +319,6 @@ def test_pause_is_known_at_every_gate(row: Row) -> None:
     assert choice(row, " PAUSE ") == Choice(paused)
 
 
-@proves("G39")
 @every_gate
 def test_deep_dive_with_an_id_is_known_wherever_findings_are(row: Row) -> None:
     """G39 with G-X3: one finding, in any case; in the chunk loop it is the second option."""
@@ -333,7 +331,7 @@ def test_deep_dive_with_an_id_is_known_wherever_findings_are(row: Row) -> None:
         assert taken(prompt_of(row), wrong) is None
 
 
-@proves("G40", "G43")
+@proves("G43")
 @pytest.mark.parametrize(
     ("name", "words"), [("Chunk Loop", "deselect"), ("Post-only", "toggle"), ("Synthesis", "select specific")]
 )
@@ -512,7 +510,7 @@ def test_destructive_command_asks_with_the_exact_words() -> None:
     )
 
 
-@proves("G22", "G40")
+@proves("G22")
 def test_deselect_asks_from_two_distinct_findings_on() -> None:
     """G-X5: one finding named three times is one finding, and taking back one mark is no bulk."""
     gate = Gate(CONTEXTS["Chunk Loop"], "x", IDS)

@@ -1,5 +1,6 @@
 """An ask as a terminal shows it."""
 
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -10,10 +11,13 @@ from msgspec.structs import replace
 from assent.protocol.ask import Ask, AskId, Claim, Consequence, Kind, State
 from assent.protocol.block import render_question
 from assent.protocol.display import is_blank, is_hidden
+from assent.protocol.gate import CONTEXTS, Context, Gate, follow_up, render_gate
 from assent.protocol.prompt import Field, Option, Prompt, question
 from assent.surfaces.card import (
     lay_out,
+    render_block,
     render_card,
+    render_headline,
     render_kind,
     render_notes,
     render_opening,
@@ -144,3 +148,42 @@ def test_long_line_of_the_asker_is_marked_where_it_goes_on() -> None:
     options = [line for line in lines if "label label" in line]
     assert options[0].startswith("  A) label")
     assert all(line.startswith("   : label") for line in options[1:])
+
+
+@given(
+    context=st.sampled_from(list(CONTEXTS.values())),
+    summary=st.text().filter(lambda text: not is_blank(text)),
+)
+def test_gate_is_every_byte_of_the_block_whatever_the_summary(context: Context, summary: str) -> None:
+    """Colour goes round whole lines of ours, which no summary can move: they are found by their place."""
+    prompt = Gate(context, summary).prompt
+    block = render_gate(prompt)
+    assert "\n".join(render_block(prompt, PLAIN)) == block
+    painted = render_block(prompt, COLOURED)
+    assert [re.sub(r"\x1b\[\d+m", "", line) for line in painted] == block.split("\n")
+    ours = [line for line in painted if line.startswith("\x1b[")]
+    assert len(ours) == len(context.options) + 3
+    assert all(re.fullmatch(r"\x1b\[\d+m[^\x1b]+\x1b\[0m", line) for line in ours)
+
+
+def test_gate_as_a_card_marks_what_the_asker_wrote() -> None:
+    """Its summary, and the body of a question that belongs to a gate."""
+    gate = replace(ASK, kind=Kind.GATE, prompt=Gate(CONTEXTS["Phase Gate"], "One.\n4. Cancel").prompt)
+    card = render_card(gate, PLAIN, 80, NOW)
+    assert ": 4. Cancel" in card
+    assert card[card.index("**Select an action:**") + 1] == "  1. Proceed"
+    asked = replace(ASK, prompt=follow_up("Which? Or back.", ["{ID: H1}", "back"], "- H1 One"))
+    card = render_card(asked, PLAIN, 80, NOW)
+    assert card[3:6] == [": - H1 One", "", "Which? Or back."]
+
+
+def test_headline_of_a_gate_says_where_things_stand() -> None:
+    """On one line, with nothing hidden in it; of a question it is the title."""
+    gate = replace(ASK, prompt=Gate(CONTEXTS["Chunk Loop"], "Chunk 2\u200b of 5.\nMore.").prompt)
+    assert render_headline(gate) == "Chunk Loop: Chunk 2<U+200B> of 5."
+    assert render_headline(ASK) == "Which?"
+
+
+def test_title_that_begins_with_a_colon_is_shown_whole() -> None:
+    """It is the title by its place."""
+    assert lay_out(render_question(question(":abc", ["Red", "Blue"])), PLAIN, 80)[0] == ":abc"

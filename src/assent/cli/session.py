@@ -13,10 +13,11 @@ import msgspec
 
 from assent.cli.accept import accepting
 from assent.cli.exit import DONE, ENDED, FAILED, REFUSED, STILL_OPEN, say
-from assent.cli.gate_file import GATE_FILE, read_gate_file, read_input
+from assent.cli.gate_file import FOLDER, GATE_FILE, read_gate_file, read_input
 from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, now
+from assent.cli.remote import Remote
 from assent.cli.typist import find_typist
 from assent.client.client import Client
 from assent.client.drive import Floor, drive_on
@@ -28,6 +29,7 @@ from assent.effects.kept import FINDINGS, STATE, Kept, kept_performers
 from assent.effects.performer import Performers
 from assent.flows.session.effect import Discover
 from assent.flows.session.finding import Session
+from assent.flows.session.posting import PostReview
 from assent.flows.session.session import review_session
 from assent.flows.session.state import parse_state
 from assent.flows.session.table import say_count
@@ -38,6 +40,7 @@ from assent.protocol.error import AssentError, BadRequestError, EffectError, Not
 from assent.protocol.gate_file import parse_deep_dive
 from assent.protocol.review import MAX_REVIEW_BYTES, PullRequest, Review, parse_review
 from assent.surfaces.card import short_id
+from assent.surfaces.detect import Means, choose
 from assent.surfaces.meeting import Meeting
 from assent.surfaces.terminal import TerminalSurface
 
@@ -94,7 +97,7 @@ def command(place: Place, /, **given: Any) -> int:
     if given["file"] is None and not (given["is_resuming"] or given["is_post_only"]):
         raise click.UsageError("What is to be reviewed? As in: assent session FINDINGS.json")
     review = None if given["file"] is None else read_review(Path(given["file"]))
-    kept = Kept(root / ".assent")
+    kept = Kept(root / FOLDER)
     opening = _opening(kept, review, given)
     with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
         asker = place.client(hub, agent(place.environ, given["asker"]))
@@ -160,19 +163,30 @@ class _Seat:
     ) -> None:
         self._place, self._root, self._opening = place, root, opening
         self._asker, self._typist, self._terminal = asker, typist, terminal
+        kept = Kept(root / FOLDER)
+        self._remote = Remote(place, asker, kept, _pull_request(opening))
         saved = opening.saved if opening.is_resuming else None
-        pull = _pull_request(opening)
         self._meeting = Meeting(
             asker,
             typist,
             terminal,
-            name=f"session:{pull}:{saved.started if saved else opening.started}",
+            name=f"session:{_pull_request(opening)}:{saved.started if saved else opening.started}",
             asked=saved.asked if saved else 0,
             run_id=place.environ.get("ASSENT_RUN_ID") or None,
+            seconds=0 if typist is None and self._is_remote() else None,
         )
+
+    def _is_remote(self) -> bool:
+        """Whether a gate goes to the pull request once nothing more can be read here (G-X2)."""
+        if not self._opening.is_headless:
+            return False
+        remote = self._remote.availability
+        return choose((), is_interactive=False, remote=remote).means is Means.COMMENT
 
     def run(self, file: str | None, deep_dive: str | None, *, as_json: bool) -> int:
         """Drive the session to its end, or to where nobody answers."""
+        if self._opening.is_resuming:
+            self._remote.collect()
         floor = Floor(self._meeting, self._performers(file, deep_dive))
         try:
             closing = drive_on(floor, review_session(self._opening))
@@ -192,10 +206,10 @@ class _Seat:
         if ask is not None:
             with suppress(AssentError):
                 ask = self._asker.show(ask.ask_id)
-            told += (
-                f" The gate stays open: answer it with assent answer {short_id(ask.ask_id)} …, "
-                "or go on with assent session --resume."
-            )
+            how = f"answer it with assent answer {short_id(ask.ask_id)} …"
+            if ask.is_open and self._is_remote() and self._remote.post_gate(ask):
+                how = f"it is a comment on {_pull_request(self._opening)} now, and a reply there counts"
+            told += f" The gate stays open: {how}. Then go on with assent session --resume."
         say(told)
         if as_json:
             echo_json(msgspec.json.encode({"how": "open", "ask_id": ask and ask.ask_id}))
@@ -212,9 +226,10 @@ class _Seat:
             return visual.summary if visual else None
 
         return {
-            **kept_performers(self._root / ".assent", now, lambda: self._meeting.asked),
+            **kept_performers(self._root / FOLDER, now, lambda: self._meeting.asked),
             **deep_dive_performers(self._dive(deep_dive)),
             Discover: Direct(Discover, discover),
+            PostReview: Direct(PostReview, self._remote.post_review),
         }
 
     def _dive(self, given: str | None) -> Dive | None:

@@ -9,8 +9,10 @@ Rule 3: a command that stands in a repository's file runs only after a person ac
 from __future__ import annotations
 
 import os
+import selectors
 import signal
 import subprocess
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,6 +30,9 @@ __all__ = ["DIVE_SECONDS", "MAX_DIVE_BYTES", "Dive", "deep_dive_performers", "ru
 
 DIVE_SECONDS = 600.0
 MAX_DIVE_BYTES = 256 << 10
+_LOOK_SECONDS = 0.1
+"""How soon it is seen that a command ended whose own children still hold its output."""
+_PIPE_BYTES = 64 << 10
 
 Dive = Callable[[str, dict[str, Json]], str]
 """Gets the action's label and the finding as JSON; returns what is shown."""
@@ -66,18 +71,71 @@ def run_dive(
         except OSError as error:
             raise EffectError(f'"{quote(command[0])}" cannot be run: {error.strerror}.') from error
         try:
-            said, _ = child.communicate(asked, timeout=seconds)
-        except subprocess.TimeoutExpired:
+            said, size = _talk(child, asked, time.monotonic() + seconds)
+        except TimeoutError:
             raise EffectError(f'"{quote(command[0])}" took longer than {seconds:g} s.') from None
         finally:
-            with suppress(OSError):
-                os.killpg(child.pid, signal.SIGKILL)
-            child.wait()
-        text = said[:MAX_DIVE_BYTES].decode(errors="replace")
-        if len(said) > MAX_DIVE_BYTES:
-            text += f"\n… and {len(said) - MAX_DIVE_BYTES:,} bytes more."
+            _end(child)
+        text = said.decode(errors="replace")
+        if size > len(said):
+            text += f"\n… and {size - len(said):,} bytes more."
         if child.returncode:
             raise EffectError(f'"{quote(command[0])}" ended with status {child.returncode}: {quote(text)}')
         return text
 
     return dive
+
+
+def _talk(child: subprocess.Popen[bytes], asked: bytes, until: float) -> tuple[bytes, int]:
+    """Tell the child what is asked; return the first of what it says, and how much that was in all.
+
+    What is left of it when the child has ended is read; what its own children say later is not waited for.
+    """
+    said, size = b"", 0
+    stdin, stdout = child.stdin, child.stdout
+    assert stdin is not None and stdout is not None  # noqa: S101, PT018 - both are pipes
+    os.set_blocking(stdin.fileno(), False)
+    with selectors.DefaultSelector() as selector:
+        selector.register(stdin, selectors.EVENT_WRITE)
+        selector.register(stdout, selectors.EVENT_READ)
+        while True:
+            has_ended = child.poll() is not None
+            if time.monotonic() >= until:
+                raise TimeoutError
+            ready = {key.fileobj for key, _ in selector.select(0 if has_ended else _LOOK_SECONDS)}
+            if stdin in ready:
+                asked = _tell(stdin.fileno(), asked)
+                if not asked:
+                    selector.unregister(stdin)
+                    stdin.close()
+            if stdout in ready:
+                more = os.read(stdout.fileno(), _PIPE_BYTES)
+                size += len(more)
+                said += more[: MAX_DIVE_BYTES - len(said)]
+                if not more and has_ended:
+                    return said, size
+                if not more:
+                    selector.unregister(stdout)
+            elif has_ended:
+                return said, size
+
+
+def _tell(descriptor: int, text: bytes) -> bytes:
+    """Write what fits; return the rest, nothing where nobody listens."""
+    try:
+        return text[os.write(descriptor, text) :]
+    except BlockingIOError:
+        return text
+    except BrokenPipeError:
+        return b""
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End the child with all that it started, and let its pipes go."""
+    with suppress(OSError):
+        os.killpg(child.pid, signal.SIGKILL)
+    child.wait()
+    for stream in (child.stdin, child.stdout):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()

@@ -56,13 +56,14 @@ class DocumentReader:
 class DocumentWriter:
     """Performs `WriteDocument`."""
 
-    def __init__(self, place: Place) -> None:
+    def __init__(self, place: Place, limit: int = MAX_FILE_BYTES) -> None:
         self._place = place
+        self._limit = limit
 
     def intend(self, effect: WriteDocument) -> Intention:
         """Return what will be written; refuse what cannot be kept."""
-        if len(effect.content) > MAX_FILE_BYTES:
-            raise EffectError(f"A document has at most {MAX_FILE_BYTES:,} bytes.")
+        if len(effect.content) > self._limit:
+            raise EffectError(f"A document has at most {self._limit:,} bytes.")
         with self._place.folder(effect.path):
             pass
         scratch = f".assent-{secrets.token_hex(4)}"
@@ -71,7 +72,7 @@ class DocumentWriter:
     def look(self, intention: Intention) -> World:
         """Compare the document with what it was and what it is to be."""
         with self._place.folder(intention.path) as (folder, name):
-            here = _read(folder, name)
+            here = _read(folder, name, self._limit)
             if here == Document(intention.content, digest(intention.content)):
                 _keep(folder, intention.path)  # the crash may have come between the move and the flush
                 return World.AFTER
@@ -84,7 +85,7 @@ class DocumentWriter:
         with self._place.folder(intention.path) as (folder, name):
             try:
                 _prepare(folder, name, intention)
-                if _read(folder, name).digest != intention.before_digest:
+                if _read(folder, name, self._limit).digest != intention.before_digest:
                     raise WorldChangedError(f'Somebody changed "{quote(intention.path)}" in the meantime.')
                 os.replace(intention.scratch, name, src_dir_fd=folder, dst_dir_fd=folder)
             except BaseException:
@@ -95,14 +96,14 @@ class DocumentWriter:
         return None
 
 
-def read_document_in(place: Place, name: str) -> Document:
+def read_document_in(place: Place, name: str, limit: int = MAX_FILE_BYTES) -> Document:
     """Return a file of a place as it is now."""
     with place.folder(name) as (folder, found):
-        return _read(folder, found)
+        return _read(folder, found, limit)
 
 
-def _read(folder: int, name: str) -> Document:
-    content = read_file(folder, name)
+def _read(folder: int, name: str, limit: int) -> Document:
+    content = read_file(folder, name, limit)
     return Document(b"", None) if content is None else Document(content, digest(content))
 
 

@@ -26,9 +26,9 @@ from assent.flows.session.effect import (
     SaveSession,
     TickTodo,
 )
-from assent.flows.session.state import render_state
+from assent.flows.session.state import MAX_STATE_BYTES, render_state
 from assent.flows.session.todo import add_task, begin_list, count_open, tick
-from assent.protocol.error import EffectError
+from assent.protocol.error import EffectError, PathRefusedError
 
 __all__ = ["FINDINGS", "STATE", "TODO", "Kept", "kept_performers"]
 
@@ -51,7 +51,9 @@ class Kept:
         """
         if not self.folder.is_dir():
             return Document(b"", None)
-        return read_document_in(self._there(), name)
+        place = self._there()
+        self._check(name)
+        return read_document_in(place, name, MAX_STATE_BYTES)
 
     def write(self, name: str, text: str) -> None:
         """Replace a file.
@@ -59,9 +61,8 @@ class Kept:
         Raises:
             EffectError: it cannot be written.
         """
-        place = self._there()
-        writer = DocumentWriter(place)
-        before = read_document_in(place, name).digest
+        before = self.read(name).digest
+        writer = DocumentWriter(self._there(), MAX_STATE_BYTES)
         writer.perform(writer.intend(WriteDocument(name, before, text.encode())))
 
     def change(self, name: str, change: Callable[[str], str]) -> None:
@@ -72,10 +73,22 @@ class Kept:
             self.write(name, after)
 
     def remove(self, *names: str) -> None:
-        """Remove files that are there."""
+        """Remove files that are there.
+
+        Raises:
+            EffectError: one cannot be removed.
+        """
         for name in names:
-            with suppress(FileNotFoundError, NotADirectoryError):
-                (self.folder / name).unlink()
+            try:
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    (self.folder / name).unlink()
+            except OSError as error:
+                raise EffectError(f"{name} cannot be removed: {error.strerror}.") from error
+
+    def _check(self, name: str) -> None:
+        # The store lies in the same folder: a link to it would be no way out of the folder, and yet a way to harm.
+        if (self.folder / name).is_symlink():
+            raise PathRefusedError(f"{name} is a link, and not followed.")
 
     def _there(self) -> Place:
         """Return the folder, made if need be: for this user alone, and not for git."""

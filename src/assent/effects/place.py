@@ -70,7 +70,7 @@ class Place:
         return parts
 
 
-def read_file(folder: int, name: str) -> bytes | None:
+def read_file(folder: int, name: str, limit: int = MAX_FILE_BYTES) -> bytes | None:
     """Return what an ordinary file in an open folder holds; nothing where there is no file."""
     try:
         # Not blocking: the other end of a pipe might never come.
@@ -80,9 +80,9 @@ def read_file(folder: int, name: str) -> bytes | None:
     with open(descriptor, "rb") as file:  # noqa: PTH123 - an open descriptor, not a path
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
             raise PathRefusedError(f'"{quote(name)}" is not an ordinary file.')
-        content = file.read(MAX_FILE_BYTES + 1)
-    if len(content) > MAX_FILE_BYTES:
-        raise EffectError(f'"{quote(name)}" is larger than {MAX_FILE_BYTES:,} bytes.')
+        content = file.read(limit + 1)
+    if len(content) > limit:
+        raise EffectError(f'"{quote(name)}" is larger than {limit:,} bytes.')
     return content
 
 

@@ -31,7 +31,7 @@ def pass_gate(gate: Gate) -> Flow[Choice | Ended]:
         if isinstance(came, Ended):
             return came
         choice = read_choice(prompt, came.values)
-        if choice.label == TODO:
+        if choice.label == TODO and choice.arguments:
             yield from _keep(choice.arguments[0])
             continue
         question = gate.check(choice)

@@ -13,11 +13,10 @@ import msgspec
 
 from assent.protocol.error import BadRequestError
 
-__all__ = ["CAPABILITIES", "LEAST_LABEL", "LEAST_TEXT", "Capability", "FreeText"]
+__all__ = ["CAPABILITIES", "LEAST_HEADER", "LEAST_LABEL", "LEAST_TEXT", "Capability", "FreeText"]
 
-LEAST_TEXT = 500
-LEAST_LABEL = 40
-"""With less room than this no text could say what was left out, and no label could be told from the next."""
+LEAST_TEXT, LEAST_LABEL, LEAST_HEADER = 500, 40, 4
+"""With less room no text could say what was left out, no label be told from the next, no header hold `Q50`."""
 _LEAST_OPTIONS = 2
 """One to choose, and one to see the others."""
 
@@ -55,12 +54,16 @@ class Capability(msgspec.Struct, frozen=True):
 
     def __post_init__(self) -> None:
         """Refuse a record that no prompt could be folded for."""
-        limits = (self.max_questions or 1, self.header_max or 1, self.min_options)
-        is_wide = self.max_options is None or self.max_options >= _LEAST_OPTIONS
-        has_room = (self.text_max or LEAST_TEXT) >= LEAST_TEXT and (
-            self.label_max or LEAST_LABEL
-        ) >= LEAST_LABEL
-        if min(limits) < 1 or self.min_options > _LEAST_OPTIONS or not is_wide or not has_room:
+        limits = (
+            (self.max_questions, 1),
+            (self.min_options, 1),
+            (self.max_options, _LEAST_OPTIONS),
+            (self.header_max, LEAST_HEADER),
+            (self.label_max, LEAST_LABEL),
+            (self.text_max, LEAST_TEXT),
+        )
+        is_narrow = any(limit is not None and limit < least for limit, least in limits)
+        if is_narrow or self.min_options > _LEAST_OPTIONS:
             raise BadRequestError(f'Nothing can be asked on a surface like "{self.name}".')
 
     @property

@@ -97,7 +97,7 @@ def _fold_field(
         context = _context(prompt, number, field, key, capability) if is_main else _lead(prompt, group)
         for turned, rows in enumerate(layout.pages):
             tail = _join(
-                _tail(prompt, field, capability, layout) if is_main else "", _page_line(turned, layout)
+                _tail(prompt, field, capability, group, layout) if is_main else "", _page_line(turned, layout)
             )
             text = _fit(context, tail, _room(capability, layout))
             if prompt.action is not None and not text.startswith(context):
@@ -153,8 +153,9 @@ def _words(commands: list[Command]) -> list[Row]:
 
 
 def _values(command: Command, capability: Capability, *exits: Row) -> _Group:
-    # Where one is chosen, its row is the whole command; where several are, the words are put before them at the end.
-    rows = _name_apart([Row(value, reply=value) for value in command.values], capability)
+    # Where one is chosen, its row spells the whole command: a bare number would read like that of an option.
+    head = "" if command.is_plural else command.head
+    rows = _name_apart([Row(f"{head} {value}".strip(), reply=value) for value in command.values], capability)
     return _Group(rows, command.is_plural, command.head, exits)
 
 
@@ -304,12 +305,9 @@ def _list(rows: tuple[Row, ...]) -> str:
     return "\n".join([_LISTED, *lines])
 
 
-def _tail(prompt: Prompt, field: Field, capability: Capability, layout: _Layout) -> str:
+def _tail(prompt: Prompt, field: Field, capability: Capability, group: _Group, layout: _Layout) -> str:
     """Return how to reply; it is never cut."""
     parts = [_list(layout.listed)] if layout.listed else []
-    if prompt.commands:
-        line = display(_split_commands(prompt.body)[1])
-        parts.append(clip(line, capability.text_max and capability.text_max // _SHARE))
     if not capability.allows_text:
         beyond = [spec for spec in prompt.commands if parse_command(spec).has_colon]
         if beyond:
@@ -317,9 +315,12 @@ def _tail(prompt: Prompt, field: Field, capability: Capability, layout: _Layout)
             parts.append(clip(f"Nothing can be typed here, so not from here: {named}.", _BEYOND_MAX))
         parts += [_OWN_BEYOND] if field.free else []
         return _join(*parts)
+    if prompt.commands:
+        line = display(_split_commands(prompt.body)[1])
+        parts.append(clip(line, capability.text_max and capability.text_max // _SHARE))
     if field.options and prompt.commands:
         parts.append(_GATE_HELP)
-    if field.multiple and (layout.listed or not capability.allows_multiple):
+    if group.is_plural and (layout.listed or not capability.allows_multiple):
         parts.append(_SEVERAL_HELP)
     if field.free and field.options:
         parts.append(_OWN_HELP)

@@ -39,16 +39,18 @@ __all__ = [
 
 MAX_REVIEW_BYTES = 4 << 20
 MAX_CHUNKS = 200
-MAX_FINDINGS = 2_000
+MAX_FINDINGS = 1_000
+"""So many fit into one prompt, whatever their titles and paths are made of."""
 SHOWN_FROM = 80
 """The confidence from which a finding is shown."""
 _FOCUS_BONUS, _SUREST = 10, 100
 
-_Name = Annotated[str, Meta(pattern=r"^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}$")]
-_Sha = Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}$")]
-_Line = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"^[^\r\n]*$")]
+# A bare `$` would also stand before a last new line.
+_Name = Annotated[str, Meta(pattern=r"^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}(?!\n)$")]
+_Sha = Annotated[str, Meta(pattern=r"^[0-9a-f]{7,64}(?!\n)$")]
+_Line = Annotated[str, Meta(min_length=1, max_length=500, pattern=r"^[^\r\n]*(?!\n)$")]
 _Text = Annotated[str, Meta(max_length=20_000)]
-_Path = Annotated[str, Meta(min_length=1, max_length=1_000, pattern=r"^[^\x00-\x1f]*$")]
+_Path = Annotated[str, Meta(min_length=1, max_length=1_000, pattern=r"^[^\x00-\x1f]*(?!\n)$")]
 _Count = Annotated[int, Meta(ge=0, le=100_000_000)]
 _Number = Annotated[int, Meta(ge=1, le=2_000_000_000)]
 _Id = Annotated[int, Meta(ge=1, le=9_007_199_254_740_991)]

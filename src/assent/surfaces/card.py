@@ -83,7 +83,6 @@ def render_header(ask: Ask, ink: Ink, width: int) -> str:
 
 def lay_out(block: str, ink: Ink, width: int, *, has_title: bool = True) -> list[str]:
     """Return a text block of the protocol in lines that fit; with a title as its first line, or without."""
-    has_title = has_title and not block.startswith(":")
     title, *rest = block.split("\n") if has_title else ["", *block.split("\n")]
     lines = _go_on(title, ink.strong, ink, width) if has_title else []
     for line in rest:
@@ -191,7 +190,9 @@ def render_card(ask: Ask, ink: Ink, width: int, now: datetime) -> list[str]:
         paint = ink.faint if ask.deadline is None else ink.caution
         notes = [render_silence(ask, now), *render_notes(ask, now)[ask.deadline is not None :]]
         lines += [paint(part) for note in notes for part in wrap(note, width)]
-    lines += ["", *lay_out(render_question(ask.prompt), ink, width), ""]
+    # A question of a gate has its body first, as its title is what the reply answers.
+    has_title = not (ask.prompt.commands and ask.prompt.body and not ask.prompt.fields[0].options)
+    lines += ["", *lay_out(render_question(ask.prompt), ink, width, has_title=has_title), ""]
     opened = f"Asked {render_instant(ask.opened_at)}, {render_span(now - ask.opened_at)} ago"
     if ask.key is not None:
         opened += f', with the key "{display(ask.key, lines=False)}"'

@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from assent.effects.github.channel import Channel, pages, read
 from assent.protocol.ask import Ask
 from assent.protocol.canonical import digest
+from assent.protocol.display import quote
 from assent.protocol.error import ConflictError, GitHubError, TooLargeError, UnrecognisedError
 from assent.protocol.principal import Principal, parse_principal
 from assent.protocol.review import PullRequest
@@ -61,6 +62,8 @@ class PostedGate(msgspec.Struct, frozen=True):
     """As GitHub says it: its clock, not ours, decides what is later."""
     last_seen: int
     """The last comment that was looked at."""
+    seen_at: str = ""
+    """When that one was written; empty: none was looked at."""
 
 
 class Collected(msgspec.Struct, frozen=True):
@@ -87,7 +90,7 @@ class _Comment(msgspec.Struct):
     updated_at: str
     body: str | None = None
     user: _User | None = None
-    performed_via_github_app: msgspec.Raw | dict[str, object] | None = None
+    performed_via_github_app: object = None
 
 
 class _Head(msgspec.Struct):
@@ -176,7 +179,7 @@ class _Looking:
         self._may_answer: dict[str, bool] = {}
         self._thumbed: set[str] = set()
         self._echoed: set[int] = set()
-        self._seen = posted.last_seen
+        self._seen, self._seen_at = posted.last_seen, posted.seen_at
 
     def look(self) -> Collected:
         if not self._ask.is_open:
@@ -193,13 +196,17 @@ class _Looking:
                 if author not in self._may_answer and len(self._may_answer) >= MAX_AUTHORS:
                     break
                 if (ended := self._weigh(comment, author, reply)) is not None:
-                    self._seen = comment.id
                     return ended
-            self._seen = comment.id
+            self._pass(comment)
         return self._result()
 
+    def _pass(self, comment: _Comment) -> None:
+        self._seen, self._seen_at = comment.id, comment.created_at
+
     def _result(self, ask: Ask | None = None, refusal: str = "", note: str = "") -> Collected:
-        return Collected(replace(self._posted, last_seen=self._seen), ask, refusal, note)
+        return Collected(
+            replace(self._posted, last_seen=self._seen, seen_at=self._seen_at), ask, refusal, note
+        )
 
     def _check(self) -> str:
         """Return why nothing can be taken, if so."""
@@ -218,7 +225,8 @@ class _Looking:
         return ""
 
     def _later(self) -> list[_Comment]:
-        path = f"{self._repository}/issues/{self._posted.number}/comments?since={self._posted.posted_at}"
+        since = self._posted.seen_at or self._posted.posted_at
+        path = f"{self._repository}/issues/{self._posted.number}/comments?since={since}"
         found = (read(each, _Comment) for each in pages(self._channel, path))
         return sorted((each for each in found if each.id > self._posted.last_seen), key=lambda each: each.id)
 
@@ -240,6 +248,9 @@ class _Looking:
             return None
         if comment.created_at != comment.updated_at:
             self._echo(comment, UnrecognisedError(_EDITED))
+            return None
+        if not reply.is_clear:
+            self._echo(comment, UnrecognisedError(f'I didn\'t recognize "{quote(reply.text)}".'))
             return None
         if refusal := self._check():  # it may have changed while we were reading
             return self._result(refusal=refusal)
@@ -265,7 +276,7 @@ class _Looking:
         return self._may_answer[author]
 
     def _finish(self, comment: _Comment, ask: Ask | None, reaction: str) -> Collected:
-        self._seen = comment.id
+        self._pass(comment)
         self._react(comment, reaction)
         try:
             if ask is not None:

@@ -17,7 +17,7 @@ from assent.protocol.answer import labels
 from assent.protocol.ask import Ask
 from assent.protocol.block import render_brief, render_question
 from assent.protocol.command import ANY_REPLY
-from assent.protocol.display import fold
+from assent.protocol.display import fold, quote
 from assent.protocol.error import AssentError, GitHubError, TooLargeError, UnrecognisedError
 from assent.protocol.gate import render_gate
 from assent.protocol.markdown import code, cut, neutralise
@@ -39,12 +39,12 @@ __all__ = [
 MAX_BODY = 65_000
 """GitHub refuses a comment of more than 65,536 characters; the rest is for what is added when it is answered."""
 MARK = "<!-- assent:"
+_LEAST_SUMMARY = 1_000
 
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 _QUOTE = re.compile(r" {0,3}>")
-_COMMAND = re.compile(r"/gate\b(?P<rest>.*)", re.IGNORECASE | re.DOTALL)
-_SHORT_ID = re.compile(r"(?:ask_)?[0-9a-z]{4,}", re.IGNORECASE).fullmatch
+_COMMAND = re.compile(r"/gate(?P<rest>(?:\s.*)?)", re.IGNORECASE | re.DOTALL)
 _ECHO = re.compile(r"<!-- assent:echo (?P<comment>[0-9]+) -->")
 
 
@@ -52,8 +52,8 @@ class Addressed(msgspec.Struct, frozen=True):
     """A reply that is meant for a gate."""
 
     text: str
-    is_named: bool
-    """It names the gate, so its author expects to be heard."""
+    is_clear: bool = True
+    """It can be taken as an answer; else all that is clear is that somebody expects to be heard."""
 
 
 def render_body(ask: Ask, nonce: str) -> str:
@@ -69,20 +69,20 @@ def render_body(ask: Ask, nonce: str) -> str:
     tail = f"\n\n---\n{help_line}.\n\n{MARK}gate {ask.ask_id} {nonce} -->"
     block = _block(ask.prompt)
     if len(block) + len(tail) > MAX_BODY:
-        if ask.prompt.action is not None:
-            raise GitHubError(
-                "This is too long for a comment, and what will be done may only be shown whole."
-            )
-        over = len(block) + len(tail) - MAX_BODY
-        body = neutralise(ask.prompt.body)
-        block = _block(replace(ask.prompt, body=""))
-        # Put in where it was: the first blank line ends the heading.
-        heading, gap, options = block.partition("\n\n")
-        room = len(body) - over - len(gap)
-        if room < 1_000:  # noqa: PLR2004 - the options alone are too long
-            raise GitHubError("This is too long for a comment.")
-        block = f"{heading}{gap}{cut(body, room)}{gap}{options.lstrip(chr(10))}"
+        block = _shorten(ask.prompt, MAX_BODY - len(tail))
     return block + tail
+
+
+def _shorten(prompt: Prompt, limit: int) -> str:
+    """Return the block with as much of its summary as there is room for."""
+    if prompt.action is not None:
+        raise GitHubError("This is too long for a comment, and what will be done may only be shown whole.")
+    heading, gap, options = _block(replace(prompt, body="")).partition("\n\n")
+    options = options.lstrip("\n")
+    room = limit - len(heading) - len(options) - 2 * len(gap)
+    if room < _LEAST_SUMMARY:
+        raise GitHubError("This is too long for a comment.")
+    return gap.join([heading, cut(neutralise(prompt.body), room), options])
 
 
 def _block(prompt: Prompt) -> str:
@@ -94,7 +94,7 @@ def render_answered(body: str, ask: Ask) -> str:
     if ask.answer is not None:
         login = ask.answer.by.partition(":")[2].removesuffix("@github")
         chosen = ", ".join(labels(ask.prompt, ask.answer.values))
-        told = f"**Answered** by {code(login)}: {code(chosen[:2_000])}"
+        told = f"**Answered** by {code(login)}: {code(quote(chosen))}"
     else:
         told = f"**Closed**: {ask.state}"
     return f"{told}\n\n---\n{body}"
@@ -124,16 +124,16 @@ def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
     first = "\n".join(lines) if len(ask.prompt.fields) > 1 else lines[0]
     if command := _COMMAND.fullmatch(first.strip()):
         return _read_command(ask, command["rest"], is_only=is_only)
-    return Addressed(first, is_named=False) if is_only and _is_plain_answer(ask.prompt, first) else None
+    return Addressed(first) if is_only and _is_plain_answer(ask.prompt, first) else None
 
 
 def _read_command(ask: Ask, rest: str, *, is_only: bool) -> Addressed | None:
-    name, _, text = rest.strip().partition(" ")
+    name, text = (*rest.split(maxsplit=1), "", "")[:2]
     if fold(name) in (fold(short_id(ask.ask_id)), fold(ask.ask_id)):
-        return Addressed(text.strip(), is_named=True)
-    # `/gate 1`: there is only one that it can mean. What looks like the name of a gate is never taken as a reply.
-    has_other_name = _SHORT_ID(name) is not None and not _is_plain_answer(ask.prompt, rest)
-    return Addressed(rest.strip(), is_named=True) if is_only and not has_other_name else None
+        return Addressed(text.strip())
+    # Without its name it can only mean this gate if no other is open; and then it may be the name of an earlier one
+    # that stands before the reply, so it is taken only if all of it is plainly an answer.
+    return Addressed(rest.strip(), _is_plain_answer(ask.prompt, rest)) if is_only else None
 
 
 def _is_plain_answer(prompt: Prompt, line: str) -> bool:

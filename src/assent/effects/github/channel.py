@@ -156,6 +156,6 @@ def _told(answer: Json) -> str:
         return ""
     said = [answer.get("message")]
     errors = answer.get("errors")
-    for error in errors if isinstance(errors, list) else [errors]:
-        said.append(error.get("message") if isinstance(error, dict) else error)
+    listed = errors if isinstance(errors, list) else [errors]
+    said += [error.get("message") if isinstance(error, dict) else error for error in listed]
     return "; ".join(text for text in said if isinstance(text, str) and text)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Literal
 
 from assent.effects.github.channel import Channel
 from assent.effects.github.gh import gh_channel
 
+_ways: list[Callable[[Mapping[str, str]], Channel | None]] = [gh_channel]
 try:
     from assent.effects.github.rest import rest_channel
-except ModuleNotFoundError:  # httpx2 comes with an extra; gh takes a token from the environment, too
-    rest_channel = None  # type: ignore[assignment]
+except ModuleNotFoundError as error:
+    # It comes with an extra. Without it there is still gh, which takes a token from the environment, too.
+    if error.name != "httpx2":
+        raise
+else:
+    _ways.insert(0, rest_channel)
 
 __all__ = ["availability", "find_channel"]
 
@@ -22,8 +27,7 @@ def find_channel(environ: Mapping[str, str]) -> Channel | None:
     Raises:
         GitHubError: there is a token, and the address beside it is not one that a token may be sent to.
     """
-    rest = None if rest_channel is None else rest_channel(environ)
-    return rest or gh_channel(environ)
+    return next(filter(None, (way(environ) for way in _ways)), None)
 
 
 def availability(environ: Mapping[str, str]) -> Literal["available", "missing"]:

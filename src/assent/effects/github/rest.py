@@ -13,6 +13,7 @@ import time
 from collections.abc import Mapping
 
 import httpx2
+import msgspec
 
 from assent.effects.github.channel import (
     HEADERS,
@@ -61,7 +62,12 @@ class RestChannel:
             raise GitHubError(f'"{quote(self._address.host)}" is reached only by an https address.')
         if not (token.isascii() and token.isprintable()) or " " in token:
             raise GitHubError("The token holds characters that no token has.")
-        self._headers = {**HEADERS, "Authorization": f"Bearer {token}", "User-Agent": "assent"}
+        self._headers = {
+            **HEADERS,
+            "Authorization": f"Bearer {token}",
+            "User-Agent": "assent",
+            "Content-Type": "application/json",
+        }
 
     def __repr__(self) -> str:
         return f"RestChannel({str(self._address)!r})"
@@ -69,20 +75,17 @@ class RestChannel:
     def request(self, method: str, path: str, body: Json = None) -> Json:
         """Ask once."""
         check_request(method, path)
-        headers = dict(self._headers)
+        content = None if body is None else msgspec.json.encode(body)
         # A proxy is for the way out; what is on this machine is asked directly.
         client = httpx2.Client(
-            timeout=REQUEST_SECONDS, follow_redirects=False, trust_env=not self._is_near, headers=headers
+            timeout=REQUEST_SECONDS,
+            follow_redirects=False,
+            trust_env=not self._is_near,
+            headers=self._headers,
         )
         try:
-            with (
-                client,
-                client.stream(
-                    method, f"{self._address}{path}", **({} if body is None else {"json": body})
-                ) as answer,
-            ):
-                text = _read(answer)
-                return parse_answer(answer.status_code, _lower(answer.headers), text)
+            with client, client.stream(method, f"{self._address}{path}", content=content) as answer:
+                return parse_answer(answer.status_code, _lower(answer.headers), _read(answer))
         except httpx2.HTTPError as error:
             # Only the kind of it: its words may hold the address with all that was put into it.
             kind = (

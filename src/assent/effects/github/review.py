@@ -135,8 +135,14 @@ class _Posting:
         for review in reviews:
             found = _FULL_MARK.search(review.body or "")
             if found and found["name"] == self._effect.name and review.state != _PENDING:
-                counts = {name: int(found[name]) for name in ("new", "replied", "failed")}
-                return Posted(**counts, url=review.html_url, event=_event_of(review.state), was_posted=True)
+                return Posted(
+                    int(found["new"]),
+                    int(found["replied"]),
+                    int(found["failed"]),
+                    review.html_url,
+                    _event_of(review.state),
+                    was_posted=True,
+                )
         return None
 
     def _clear(self, reviews: Sequence[_Review]) -> None:

@@ -120,7 +120,8 @@ def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held
     if isinstance(came, Failed):
         yield from say(f"Not posted: {came.message}")
         return (yield from _export(talk, How.FAILED, came.message))
-    posted = convert(came.result, Posted)
+    # Without a result it had been posted before, and nobody knows any more with which counts.
+    posted = Posted(0, 0, 0, was_posted=True) if came.result is None else convert(came.result, Posted)
     yield from do(ClearSession())
     return Closing(How.POSTED, posted)
 

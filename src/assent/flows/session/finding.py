@@ -116,6 +116,8 @@ class Session(msgspec.Struct, frozen=True):
     """Per prefix, the last number that was given."""
     comments: tuple[Comment, ...] = ()
     commits: int = 0
+    visual: str = ""
+    """What there is to see of the change; empty: nothing."""
     asked: int = 0
     """How many asks have been settled; the next one goes by the next number."""
 
@@ -138,6 +140,7 @@ def begin(review: Review, started: str) -> Session:
         self_review=review.self_review,
         comments=review.comments,
         commits=review.commits,
+        visual=review.visual.summary if review.visual else "",
     )
 
 
@@ -169,12 +172,11 @@ def move(session: Session, number: int, status: ChunkStatus) -> tuple[Session, s
 def enter(session: Session, number: int) -> Session:
     """Return the session with the findings of a chunk added: those that are sure enough, each with its id.
 
-    A chunk whose findings were added before keeps them as they are.
+    The chunk gives them up, so a chunk that is entered again has nothing to add.
     """
-    if session.of_chunk(number):
-        return session
+    part = session.parts[number - 1]
     sure = []
-    for finding in session.parts[number - 1].chunk.findings:
+    for finding in part.chunk.findings:
         confidence = confidence_with(finding, session.focus)
         is_hidden = session.self_review and finding.severity is Severity.INFO
         if confidence >= SHOWN_FROM and not is_hidden:
@@ -185,18 +187,19 @@ def enter(session: Session, number: int) -> Session:
         prefix = PREFIXES[finding.severity]
         counters[prefix] = counters.get(prefix, 0) + 1
         added.append(Held(f"{prefix}{counters[prefix]}", number, finding))
-    return replace(session, held=(*session.held, *added), counters=counters)
+    return replace(_empty(session, part), held=(*session.held, *added), counters=counters)
+
+
+def _empty(session: Session, part: Part) -> Session:
+    emptied = replace(part, chunk=replace(part.chunk, findings=()))
+    return replace(
+        session, parts=tuple(emptied if each.number == part.number else each for each in session.parts)
+    )
 
 
 def discard(session: Session, number: int) -> Session:
     """Return the session without the findings of a chunk. Their numbers are not used again."""
-    part = session.parts[number - 1]
-    emptied = replace(part, chunk=replace(part.chunk, findings=()))
-    return replace(
-        session,
-        held=tuple(held for held in session.held if held.chunk != number),
-        parts=tuple(emptied if each.number == number else each for each in session.parts),
-    )
+    return replace(session, held=tuple(held for held in session.held if held.chunk != number))
 
 
 def mark(session: Session, ids: Collection[str], is_marked: bool) -> Session:

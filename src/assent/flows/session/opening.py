@@ -14,7 +14,7 @@ from assent.flows.session.finding import ChunkStatus, Phase, Session, begin, mer
 from assent.flows.session.table import render_overview, render_plan, render_progress
 from assent.flows.session.talk import How, Left, Talk
 from assent.flows.step import Failed, Flow, do, say
-from assent.protocol.display import display
+from assent.protocol.display import display, is_blank
 from assent.protocol.gate import AREAS, CHUNK_PLAN, MISMATCH, PHASE_GATE, VISUAL_DISCOVERY, Context, Gate
 from assent.protocol.review import Review
 
@@ -94,8 +94,8 @@ def phase_gate(talk: Talk) -> Flow[None]:
 
 def visual_discovery(talk: Talk) -> Flow[None]:
     """Settle whether there will be a visual review, where there is something to see (G-U4)."""
-    while talk.visual:
-        choice = yield from talk.pass_(Gate(VISUAL_DISCOVERY, display(talk.visual)))
+    while not is_blank(talk.session.visual):
+        choice = yield from talk.pass_(Gate(VISUAL_DISCOVERY, display(talk.session.visual)))
         if choice.label != "Refresh Context":
             talk.session = replace(talk.session, is_visual=choice.label.startswith("Proceed"))
             break
@@ -103,8 +103,9 @@ def visual_discovery(talk: Talk) -> Flow[None]:
         if isinstance(found, Failed):
             yield from say(f"The context was not refreshed: {found.message}")
         else:
-            talk.visual = found.result if isinstance(found.result, str) else ""
-            if not talk.visual:
+            visual = found.result if isinstance(found.result, str) else ""
+            yield from talk.change(replace(talk.session, visual=visual))
+            if is_blank(visual):
                 yield from say("There are no visual changes any more.")
     yield from talk.enter(Phase.PLAN)
 

@@ -14,7 +14,7 @@ import msgspec
 
 from assent.flows.session.finding import Held, Session, in_order
 from assent.flows.step import Effect
-from assent.protocol.canonical import canonical, digest
+from assent.protocol.canonical import Json, canonical, digest
 from assent.protocol.display import display
 from assent.protocol.markdown import code, cut, fence, neutralise
 from assent.protocol.review import BADGES, PullRequest, Severity
@@ -150,7 +150,7 @@ def compose(session: Session, held: Sequence[Held], event: Event) -> PostReview:
     """Return the posting of `held` with a verdict."""
     chosen = in_order(held)
     pull_request = session.pull_request
-    choice = {
+    choice: Json = {
         "started": session.started,
         "pull_request": [pull_request.owner, pull_request.repo, pull_request.number, pull_request.head_sha],
         "findings": [each.finding_id for each in chosen],

@@ -11,28 +11,45 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from datetime import datetime
+from typing import Annotated, TypeVar
 
 import msgspec
-from msgspec.structs import asdict
+from msgspec import Meta
+from msgspec.structs import asdict, replace
 
 from assent.flows.session.finding import ChunkStatus, Held, Mode, Part, Phase, Session
 from assent.protocol.canonical import Json, convert, parse_json
-from assent.protocol.display import display
+from assent.protocol.display import display, quote
 from assent.protocol.error import BadRequestError
 from assent.protocol.gate import AREAS
-from assent.protocol.review import BADGES, MAX_REVIEW_BYTES, Chunk, Comment, PullRequest
+from assent.protocol.review import (
+    BADGES,
+    MAX_REVIEW_BYTES,
+    PREFIXES,
+    Chunk,
+    Comment,
+    Finding,
+    PullRequest,
+    Review,
+    check_review,
+)
 
 __all__ = ["MAX_STATE_BYTES", "parse_state", "render_state"]
 
-MAX_STATE_BYTES = 2 * MAX_REVIEW_BYTES
-"""The input once more, and the findings with their ids."""
+MAX_STATE_BYTES = 10 * MAX_REVIEW_BYTES
+"""A finding stands there twice, as JSON and to be read; the mark for a hidden character is eight times as long."""
 
 T = TypeVar("T")
+_Counter = Annotated[int, Meta(ge=0, le=1_000_000_000)]
 _FRONT = re.compile(r"---\n(?P<lines>.*?)\n---\n", re.DOTALL).match
-_ROW = re.compile(r"^\| (?P<number>\d+)\. .* \| (?P<status>[a-z-]+) \|$", re.MULTILINE)
+_ROW = re.compile(r"^\| (?P<number>[1-9][0-9]{0,8})\. .* \| (?P<status>[a-z-]+) \|$", re.MULTILINE)
 _KEPT = r"^<!-- {}: (?P<json>.*) -->$"
 _COMMENTS = re.compile(r"^## Comments by file\n\n```json\n(?P<json>.*?)\n```$", re.DOTALL | re.MULTILINE)
+_HEADINGS = re.compile(r"^### (.*)$", re.MULTILINE).findall
+_ID = re.compile(r"(?P<prefix>[A-Z])(?P<number>[1-9][0-9]{0,8})").fullmatch
+_END_OF_COMMENT = re.compile(r"(?<=--)>|(?<=--!)>")
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 class _Front(msgspec.Struct, forbid_unknown_fields=True):
@@ -50,9 +67,10 @@ class _Front(msgspec.Struct, forbid_unknown_fields=True):
     phase: Phase
     pr_title: str = ""
     visual_review: bool = False
-    commits: int = 0
-    asked: int = 0
-    counters: dict[str, int] = {}
+    visual_changes: str = ""
+    commits: _Counter = 0
+    asked: _Counter = 0
+    counters: dict[str, _Counter] = {}
 
 
 def render_state(session: Session, updated: str, asked: int) -> str:
@@ -71,6 +89,7 @@ def render_state(session: Session, updated: str, asked: int) -> str:
         session.phase,
         pull.title,
         session.is_visual,
+        session.visual,
         session.commits,
         asked,
         session.counters,
@@ -80,7 +99,7 @@ def render_state(session: Session, updated: str, asked: int) -> str:
         [
             # JSON is YAML, too, and needs no thought about quoting.
             "---",
-            *(f"{name}: {_json(value)}" for name, value in asdict(front).items()),
+            *(f"{name}: {_yaml(value)}" for name, value in asdict(front).items()),
             "---",
             "",
             f"# Review of {pull}",
@@ -107,9 +126,14 @@ def render_state(session: Session, updated: str, asked: int) -> str:
 
 
 def _json(value: object) -> str:
-    """Return JSON on one line that cannot end a comment or a fence."""
+    """Return JSON on one line that cannot end the comment that it stands in."""
+    return _END_OF_COMMENT.sub(r"\\u003e", msgspec.json.encode(value).decode())
+
+
+def _yaml(value: object) -> str:
+    """Return JSON that is YAML, too: there are characters that YAML has no place for."""
     text = msgspec.json.encode(value).decode()
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("`", "\\u0060")
+    return _NOT_IN_YAML.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
 def _render_row(part: Part) -> str:
@@ -179,12 +203,14 @@ def parse_state(text: bytes) -> Session:
         front.focus,
         front.self_review,
         front.visual_review,
-        tuple(_kept(whole, "finding", Held)),
+        _parse_held(whole),
         front.counters,
         _parse_comments(whole),
         front.commits,
+        front.visual_changes,
         front.asked,
     )
+    _check_moment(front.started)
     _check(session)
     return session
 
@@ -196,43 +222,78 @@ def _parse_front(whole: str) -> _Front:
     fields: dict[str, Json] = {}
     for line in found["lines"].split("\n"):
         name, _, value = line.partition(":")
-        fields[name.strip()] = parse_json(value.strip())
+        if name in fields:
+            raise BadRequestError(f"The front matter has {quote(name)} twice.")
+        fields[name] = parse_json(value.strip(), limit=MAX_STATE_BYTES)
     return convert(fields, _Front)
 
 
 def _parse_parts(whole: str) -> Iterator[Part]:
     statuses = {int(row["number"]): row["status"] for row in _ROW.finditer(whole)}
-    for number, chunk in enumerate(_kept(whole, "chunk", Chunk), start=1):
-        if number not in statuses:
-            raise BadRequestError(f"The plan has no row for chunk {number}.")
+    chunks = tuple(_kept(whole, "chunk", Chunk))
+    if set(statuses) != set(range(1, len(chunks) + 1)):
+        raise BadRequestError("The plan and its chunks do not agree.")
+    for number, chunk in enumerate(chunks, start=1):
         yield Part(number, chunk, convert(statuses[number], ChunkStatus))
 
 
 def _kept(whole: str, name: str, kind: type[T]) -> Iterator[T]:
     for found in re.finditer(_KEPT.format(name), whole, re.MULTILINE):
-        yield convert(parse_json(found["json"]), kind)
+        yield convert(parse_json(found["json"], limit=MAX_STATE_BYTES), kind)
+
+
+def _parse_held(whole: str) -> tuple[Held, ...]:
+    held = tuple(_kept(whole, "finding", Held))
+    if _HEADINGS(whole) != [each.finding_id for each in held]:
+        raise BadRequestError("The findings and their headings do not agree.")
+    return held
 
 
 def _parse_comments(whole: str) -> tuple[Comment, ...]:
     found = _COMMENTS.search(whole)
     if found is None:
         raise BadRequestError("The comments by file are missing.")
-    files = convert(parse_json(found["json"], limit=MAX_REVIEW_BYTES), dict[str, tuple[Comment, ...]])
+    files = convert(parse_json(found["json"], limit=MAX_STATE_BYTES), dict[str, tuple[Comment, ...]])
     return tuple(comment for comments in files.values() for comment in comments)
 
 
+def _check_moment(started: str) -> None:
+    try:
+        datetime.fromisoformat(started)
+    except ValueError:
+        raise BadRequestError(f'"{quote(started)}" is no moment at which a review began.') from None
+
+
 def _check(session: Session) -> None:
-    if not session.parts:
-        raise BadRequestError("The file has no chunks.")
     ids = [held.finding_id for held in session.held]
     if len(set(ids)) != len(ids):
         raise BadRequestError("An id is there twice.")
     for held in session.held:
-        prefix, number = held.finding_id[:1], held.finding_id[1:]
-        if not number.isdecimal() or int(number) > session.counters.get(prefix, 0):
-            raise BadRequestError(f"{display(held.finding_id, lines=False)} is no id that was given.")
-        if not 1 <= held.chunk <= len(session.parts):
-            raise BadRequestError(f"{held.finding_id} belongs to no chunk.")
+        _check_held(session, held)
     busy = [part for part in session.parts if part.status is ChunkStatus.IN_PROGRESS]
     if len(busy) > 1:
         raise BadRequestError("More than one chunk is in progress.")
+    check_review(
+        Review(
+            session.pull_request,
+            tuple(
+                replace(part.chunk, findings=(*part.chunk.findings, *_findings_of(session, part)))
+                for part in session.parts
+            ),
+        )
+    )
+
+
+def _findings_of(session: Session, part: Part) -> Iterator[Finding]:
+    return (held.finding for held in session.of_chunk(part.number))
+
+
+def _check_held(session: Session, held: Held) -> None:
+    name = quote(held.finding_id)
+    found = _ID(held.finding_id)
+    if found is None or found["prefix"] != PREFIXES[held.finding.severity]:
+        raise BadRequestError(f'"{name}" is no id of such a finding.')
+    if int(found["number"]) > session.counters.get(found["prefix"], 0):
+        raise BadRequestError(f"{name} is no id that was given.")
+    if not 1 <= held.chunk <= len(session.parts):
+        raise BadRequestError(f"{name} belongs to no chunk.")

@@ -84,7 +84,6 @@ class Talk:
     def __init__(self, opening: Opening) -> None:
         self.opening = opening
         self.session: Session
-        self.visual = opening.review.visual.summary if opening.review and opening.review.visual else ""
 
     def pass_(self, gate: Gate) -> Flow[Choice]:
         """Stop at a gate; return what was chosen, unless that is to pause."""

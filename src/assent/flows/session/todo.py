@@ -25,6 +25,8 @@ __all__ = [
 PHASES = ("Overview", "Visual discovery", "Chunk plan", "Chunk review", "Synthesis")
 _FLOW, _AD_HOC = "## Flow", "## Ad hoc"
 _OPEN = re.compile(r"^\s*- \[ \] (?P<text>.+)$").match
+_BOX = re.compile(r"^\s*- \[[ xX]\] ").match
+_HEAD = re.compile(r"# Review of ").match
 _COMMENT = re.compile(r"\s*<!--.*?-->\s*$")
 
 
@@ -34,34 +36,54 @@ def chunk_line(number: int, label: str) -> str:
 
 
 def begin_list(session: Session, before: str = "") -> str:
-    """Return the list of a session that has its plan; ad-hoc tasks of the list before stay."""
+    """Return the list of a session that has its plan; of the list before, what people wrote stays."""
     done = {"Overview", "Visual discovery", "Chunk plan"}
-    lines = [f"# Review of {session.pull_request}", "", _FLOW, ""]
+    flow = [""]
     for phase in PHASES:
-        lines.append(_box(phase, is_done=phase in done))
+        flow.append(_box(phase, is_done=phase in done))
         if phase == "Chunk review":
             for part in session.parts:
                 is_done = part.status in (ChunkStatus.REVIEWED, ChunkStatus.SKIPPED)
-                lines.append(f"  {_box(chunk_line(part.number, part.chunk.label), is_done=is_done)}")
-    return _join(lines, _split(before)[1])
+                flow.append(f"  {_box(chunk_line(part.number, part.chunk.label), is_done=is_done)}")
+    lines = before.rstrip().split("\n")
+    if _HEAD(lines[0]):
+        del lines[:2]
+    if _AD_HOC not in lines:
+        lines += ["", _AD_HOC]
+    if _FLOW not in lines:
+        at = lines.index(_AD_HOC)
+        lines[at:at] = [_FLOW, ""]
+    start, end = _section(lines, _FLOW)
+    theirs = [line for line in lines[start:end] if line.strip() and not _BOX(line)]
+    lines[start:end] = [*flow, *theirs, ""]
+    return _end_well([f"# Review of {session.pull_request}", "", *lines])
 
 
 def tick(before: str, line: str) -> str:
     """Return the list with a line of the flow section ticked; nothing changes where it is not there or not open."""
-    above, tasks = _split(before)
-    for index, text in enumerate(above):
-        if _text(text) == _plain(line):
-            above[index] = text.replace("[ ]", "[x]", 1)
-            break
-    return _join(above, tasks)
+    lines = before.split("\n")
+    if _FLOW in lines:
+        start, end = _section(lines, _FLOW)
+        for index in range(start, end):
+            if _text(lines[index]) == _plain(line):
+                lines[index] = lines[index].replace("[ ]", "[x]", 1)
+                break
+    return "\n".join(lines)
 
 
 def add_task(before: str, text: str, task_id: str) -> str:
     """Return the list with a task more; one that is open already is not put there twice."""
-    above, tasks = _split(before)
-    if _plain(text) in map(_text, tasks):
+    lines = before.split("\n")
+    if _AD_HOC not in lines:
+        lines = [*_end_well(lines).split("\n"), _AD_HOC, ""] if before.strip() else [_AD_HOC, ""]
+    start, end = _section(lines, _AD_HOC)
+    if _plain(text) in map(_text, lines[start:end]):
         return before
-    return _join(above, [*tasks, f"{_box(_plain(text), is_done=False)} <!-- id: {task_id} -->"])
+    while end > start and not lines[end - 1].strip():
+        end -= 1
+    gap = [] if end > start else [""]
+    lines[end:end] = [*gap, f"{_box(_plain(text), is_done=False)} <!-- id: {task_id} -->"]
+    return _end_well(lines)
 
 
 def next_line(text: str) -> str | None:
@@ -71,18 +93,22 @@ def next_line(text: str) -> str | None:
 
 def count_open(text: str) -> int:
     """Return how many ad-hoc tasks are not done."""
-    return sum(1 for line in _split(text)[1] if _OPEN(line))
-
-
-def _split(text: str) -> tuple[list[str], list[str]]:
-    """Return the lines above the ad-hoc section, and its own."""
     lines = text.split("\n")
-    at = lines.index(_AD_HOC) if _AD_HOC in lines else len(lines)
-    return lines[:at], [line for line in lines[at + 1 :] if line.strip()]
+    if _AD_HOC not in lines:
+        return 0
+    start, end = _section(lines, _AD_HOC)
+    return sum(1 for line in lines[start:end] if _OPEN(line))
 
 
-def _join(above: list[str], tasks: list[str]) -> str:
-    return "\n\n".join(["\n".join(above).strip(), _AD_HOC, "\n".join(tasks)]).strip() + "\n"
+def _section(lines: list[str], heading: str) -> tuple[int, int]:
+    """Return where the lines under a heading begin, and where the next heading stands."""
+    start = lines.index(heading) + 1
+    ends = (index for index in range(start, len(lines)) if lines[index].startswith("#"))
+    return start, next(ends, len(lines))
+
+
+def _end_well(lines: list[str]) -> str:
+    return "\n".join(lines).strip("\n") + "\n"
 
 
 def _box(text: str, *, is_done: bool) -> str:

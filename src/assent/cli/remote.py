@@ -1,0 +1,162 @@
+"""Gates as comments on a pull request, for where nobody sits at this process; and reviews that are posted there.
+
+What was posted is noted beside the store, so that whoever comes later knows which comment belongs to which ask. GitHub
+is only looked for when it is needed: loading what speaks to it takes longer than all the rest.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from assent.cli.exit import say
+from assent.cli.place import Place
+from assent.client.client import Client
+from assent.effects.kept import Kept
+from assent.flows.session.posting import PostReview
+from assent.hub.ids import new_command_id
+from assent.protocol.ask import Ask
+from assent.protocol.canonical import Json
+from assent.protocol.display import display
+from assent.protocol.error import AssentError, EffectError, GitHubError, NotFoundError
+from assent.protocol.principal import Principal
+from assent.protocol.review import PullRequest
+from assent.surfaces.comment import PostedGate, close_gate, collect, post_gate
+from assent.surfaces.detect import Availability
+
+if TYPE_CHECKING:
+    from assent.effects.github.channel import Channel
+
+__all__ = ["POSTED_GATES", "Remote"]
+
+POSTED_GATES = "gate-comments.json"
+
+
+class Remote:
+    """The pull request of a review, as far as it can be reached from here."""
+
+    def __init__(self, place: Place, asker: Client, kept: Kept, pull_request: PullRequest) -> None:
+        self._place, self._asker, self._kept = place, asker, kept
+        self._pull_request = pull_request
+        self._channel: Channel | None = None
+        self._is_known = False
+        self._availability = Availability.MISSING
+
+    @property
+    def availability(self) -> Availability:
+        """Whether comments can be posted from here."""
+        self._find()
+        return self._availability
+
+    def _find(self) -> Channel | None:
+        from assent.effects.github.find import find_channel
+
+        if not self._is_known:
+            self._is_known = True
+            try:
+                self._channel = find_channel(self._place.environ)
+                if self._channel is not None:
+                    self._availability = Availability.AVAILABLE
+            except GitHubError as error:
+                self._availability = Availability.FAILED
+                say(display(error.message, lines=False))
+        return self._channel
+
+    def post_review(self, effect: PostReview) -> Json:
+        """Post a review; return what came of it.
+
+        Raises:
+            EffectError: it was not posted.
+        """
+        from assent.effects.github.review import review_performers
+
+        channel = self._find()
+        if channel is None:
+            raise EffectError("There is no way to GitHub from here: set GH_TOKEN, or install gh and log in.")
+        poster = review_performers(channel)[PostReview]
+        return poster.perform(poster.intend(effect))
+
+    def post_gate(self, ask: Ask) -> bool:
+        """Make sure that an open ask stands on the pull request as a comment; say whether it does."""
+        channel = self._find()
+        if channel is None:
+            return False
+        noted = self._noted()
+        if any(posted.ask_id == ask.ask_id for posted in noted):
+            return True
+        try:
+            posted = post_gate(channel, self._pull_request, ask, new_command_id())
+        except GitHubError as error:
+            say(display(f"The gate was not posted as a comment: {error.message}", lines=False))
+            return False
+        self._note([*noted, posted])
+        return True
+
+    def collect(self) -> None:
+        """Take the answers that were given as comments to gates that are still open."""
+        noted = [posted for posted in self._noted() if self._is_here(posted)]
+        channel = self._find() if noted else None
+        if channel is None:
+            return
+        asks = {posted.ask_id: self._show(posted.ask_id) for posted in noted}
+        open_count = sum(1 for ask in asks.values() if ask is not None and ask.is_open)
+        for posted in noted:
+            ask = asks[posted.ask_id]
+            try:
+                self._settle(channel, posted, ask, open_count)
+            except GitHubError as error:
+                say(display(f"The comments could not be read: {error.message}", lines=False))
+
+    def _settle(self, channel: Channel, posted: PostedGate, ask: Ask | None, open_count: int) -> None:
+        if ask is None or not ask.is_open:
+            self._forget(posted)
+            if ask is not None:
+                close_gate(channel, posted, ask)
+            return
+
+        def answer(who: Principal, text: str) -> Ask:
+            person = self._place.client(self._asker.hub, who, via="comment")
+            return person.answer(posted.ask_id, text)
+
+        found = collect(channel, posted, ask, open_count - 1, answer)
+        if found.refusal:  # it has to be posted again, as it is now
+            say(
+                display(
+                    f"The gate on {self._pull_request} cannot be answered there any more: {found.refusal}"
+                )
+            )
+            self._forget(posted)
+        elif found.ask is not None:
+            self._forget(posted)
+        else:
+            self._note([found.posted if each.ask_id == posted.ask_id else each for each in self._noted()])
+        if found.note:
+            say(display(found.note, lines=False))
+
+    def _show(self, ask_id: str) -> Ask | None:
+        try:
+            return self._asker.show(ask_id)
+        except NotFoundError:
+            return None
+
+    def _is_here(self, posted: PostedGate) -> bool:
+        pull = self._pull_request
+        return (posted.owner, posted.repo, posted.number) == (pull.owner, pull.repo, pull.number)
+
+    def _noted(self) -> list[PostedGate]:
+        text = self._kept.read(POSTED_GATES).content
+        try:
+            return msgspec.json.decode(text, type=list[PostedGate]) if text else []
+        except msgspec.DecodeError:
+            say(f"Warning: {POSTED_GATES} cannot be read, so answers to earlier comments are not found.")
+            return []
+
+    def _note(self, noted: list[PostedGate]) -> None:
+        try:
+            self._kept.write(POSTED_GATES, msgspec.json.encode(noted).decode())
+        except AssentError as error:
+            say(display(f"Warning: the comment was posted, and could not be noted: {error.message}"))
+
+    def _forget(self, posted: PostedGate) -> None:
+        self._note([each for each in self._noted() if each.ask_id != posted.ask_id])
