@@ -17,7 +17,12 @@ if TYPE_CHECKING:
     from assent.client.client import Handle as Handle
     from assent.client.connect import connect as connect
     from assent.client.driven import DrivenRun as DrivenRun
+    from assent.client.gate import pass_gate as pass_gate
+    from assent.client.gate import pass_gate_async as pass_gate_async
+    from assent.client.session import hold_session as hold_session
+    from assent.client.session import hold_session_async as hold_session_async
     from assent.client.turns import Turn as Turn
+    from assent.flows.session.talk import Closing as Closing
     from assent.protocol.ask import Ask as Ask
     from assent.protocol.ask import Consequence as Consequence
     from assent.protocol.ask import Kind as Kind
@@ -40,6 +45,8 @@ if TYPE_CHECKING:
     from assent.protocol.error import Superseded as Superseded
     from assent.protocol.error import UnrecognisedError as UnrecognisedError
     from assent.protocol.error import Withdrawn as Withdrawn
+    from assent.protocol.gate import Choice as Choice
+    from assent.protocol.gate import Context as Context
     from assent.protocol.prompt import Field as Field
     from assent.protocol.prompt import Option as Option
     from assent.protocol.prompt import Prompt as Prompt
@@ -57,7 +64,10 @@ _HOMES = {
     "assent.client.client": ("Client", "Handle"),
     "assent.client.connect": ("connect",),
     "assent.client.driven": ("DrivenRun",),
+    "assent.client.gate": ("pass_gate", "pass_gate_async"),
+    "assent.client.session": ("hold_session", "hold_session_async"),
     "assent.client.turns": ("Turn",),
+    "assent.flows.session.talk": ("Closing",),
     "assent.protocol.ask": ("Ask", "Consequence", "Kind", "State"),
     "assent.protocol.control": ("ControlMessage",),
     "assent.protocol.error": (
@@ -79,6 +89,7 @@ _HOMES = {
         "UnrecognisedError",
         "Withdrawn",
     ),
+    "assent.protocol.gate": ("Choice", "Context"),
     "assent.protocol.prompt": ("Field", "Option", "Prompt"),
     "assent.protocol.run": ("DoneReason", "Mode", "Run", "Status"),
     "assent.protocol.topic": ("Message",),

@@ -48,6 +48,7 @@ class Fetcher:
         self.on_intend, self.on_perform = on_intend, on_perform
 
     def intend(self, effect: Fetch) -> Intention:
+        self.seen.append(f"looked for {effect.what}")
         self.on_intend()
         return Intention(effect.what)
 
@@ -212,7 +213,7 @@ def test_thread_that_a_performer_left_behind_is_refused() -> None:
     assert drive_on(floor, flow()) == "done"
     threads[0].join(BOUND)
     assert refusals == ["gate_open"] * len(WAYS)
-    assert stage.seen == ["fetched diff", "gate Phase Gate", "reply", "say next phase"]
+    assert stage.seen == ["looked for diff", "fetched diff", "gate Phase Gate", "reply", "say next phase"]
 
 
 @proves("G14")
@@ -280,7 +281,7 @@ def test_effect_that_only_looked_before_the_gate_is_not_done_after_it() -> None:
         floor.perform(Fetch())
     may_reply.set()
     threads[0].join(BOUND)
-    assert stage.seen == ["gate Phase Gate", "reply"]
+    assert stage.seen == ["looked for x", "gate Phase Gate", "reply"]
 
 
 # Flows that try it themselves
@@ -380,7 +381,7 @@ def test_flow_driven_by_a_performer_plays_on_the_same_floor() -> None:
         yield from ask(GATE.prompt, Kind.GATE)
 
     drive_on(floor, flow())
-    assert stage.seen == ["fetched x", "gate Phase Gate", "reply", "gate Phase Gate", "reply"]
+    assert stage.seen == ["looked for x", "fetched x", *["gate Phase Gate", "reply"] * 2]
 
 
 # Without a reply

@@ -7,6 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,14 +69,14 @@ def test_answer_is_what_github_said(channel: Channel, double: Double) -> None:
         (Fault("GET", "", 429, "x"), "GitHub takes no more requests for now; try again in some minutes."),
         (
             Fault("GET", "", 301, "x", {"Location": "http://127.0.0.1:9/"}),
-            "GitHub says that this has moved: was the repository renamed?",
+            "GitHub says that this has moved; perhaps the repository was renamed.",
         ),
     ],
     ids=["credentials", "forbidden", "missing", "broken", "retry-after", "rate", "rate-429", "moved"],
 )
 def test_refusal_is_one_plain_sentence(channel: Channel, double: Double, fault: Fault, sentence: str) -> None:
     """It says what to do where something can be done, and nobody sleeps in between."""
-    double.faults = [fault]
+    double.faults = [replace(fault)]
     error = refused(channel)
     assert (error.message, error.status, error.code) == (sentence, fault.status, "github")
     assert isinstance(error, EffectError)

@@ -12,12 +12,23 @@ from assent.protocol.capability import (
     Capability,
     FreeText,
 )
-from assent.protocol.dialog import Dialog, Given, RowKind, Turn, turn_page, unfold
+from assent.protocol.dialog import Dialog, Given, PageTurn, RowKind, turn_page, unfold
 from assent.protocol.gate import CONTEXTS, Gate, check_question, follow_up
 from assent.protocol.prompt import Field, Option, Prompt, question
-from tests.protocol.strategies import prompts, texts
+from tests.protocol.strategies import fields, prompts, texts
 
-__all__ = ["IDS", "NO_TEXT", "capabilities", "gates", "pick", "reach", "rounds", "some_prompts", "walk"]
+__all__ = [
+    "IDS",
+    "NO_TEXT",
+    "capabilities",
+    "gates",
+    "lists",
+    "pick",
+    "reach",
+    "rounds",
+    "some_prompts",
+    "walk",
+]
 
 IDS = ("H1", "H2", "M1", "M2", "L1")
 NO_TEXT = Capability("no-text", FreeText.NEVER, max_options=3, min_options=2)
@@ -75,26 +86,22 @@ gates: st.SearchStrategy[Prompt] = st.builds(
     st.integers(0, 9),
 )
 
-_many: st.SearchStrategy[Prompt] = st.builds(
-    lambda count, about, flags, title: Prompt(
-        f"Which? {title}",
-        fields=(
-            Field(
-                "q1",
-                options=tuple(
-                    Option(f"key-{n}", f"{about} no. {n}", n == 2, n == 3, about * (n % 2))
-                    for n in range(1, count + 1)
-                ),
-                multiple=flags[0],
-                free=flags[1],
-            ),
-        ),
-    ),
-    st.integers(1, 30),
-    st.sampled_from(["a", "a, b", "a label that is rather longer than others are, by far", "two\nlines"]),
-    st.tuples(st.booleans(), st.booleans()),
-    texts,
-)
+
+def _question(count: int, about: str, title: str, *, multiple: bool, free: bool) -> Prompt:
+    options = tuple(
+        Option(f"key-{n}", f"{about} no. {n}", n == 2, n == 3, about * (n % 2)) for n in range(1, count + 1)
+    )
+    return Prompt(f"Which? {title}", fields=(Field("q1", options=options, multiple=multiple, free=free),))
+
+
+_counts = st.integers(1, 30)
+_about = st.sampled_from(["a", "a, b", "a label that is rather longer than others are, by far", "two\nlines"])
+_many = st.builds(_question, _counts, _about, texts, multiple=st.booleans(), free=st.booleans())
+
+lists: st.SearchStrategy[Prompt] = st.builds(
+    _question, _counts, _about, texts, multiple=st.just(value=True), free=st.booleans()
+) | st.builds(lambda field: Prompt("?", fields=(field,)), fields(multiple=True))
+"""Questions that take several options."""
 
 _asides = st.sampled_from(
     [
@@ -140,7 +147,7 @@ def reach(dialogs: Sequence[Dialog], capability: Capability, *givens: Given) -> 
     dialog = dialogs[0]
     for given in givens:
         came = unfold(dialog, given)
-        if not isinstance(came, Turn):
+        if not isinstance(came, PageTurn):
             return came
         dialog = turn_page(dialogs, came, capability)
     return dialog
@@ -164,7 +171,7 @@ def pick(dialogs: Sequence[Dialog], capability: Capability, wanted: Sequence[str
         else:
             return None
         came = unfold(dialog, given)
-        if not isinstance(came, Turn):
+        if not isinstance(came, PageTurn):
             return came
         dialog = turn_page(dialogs, came, capability)
     return None

@@ -94,3 +94,58 @@ def test_accepted_values_are_options_or_text_where_text_is_allowed(
         offered = {option.key for option in field.options}
         assert checked[field.name]
         assert all(field.free or value in offered for value in checked[field.name])
+
+
+# Gates
+
+STOP = Prompt(
+    "Ship?",
+    fields=(Field("action", options=(Option("ship", "Ship it"), Option("stop", "Stop"))),),
+    commands=("discard", "drop {IDs: H1, M2}"),
+)
+
+
+@pytest.mark.parametrize(
+    ("given_value", "kept"),
+    [
+        ("stop", "stop"),
+        ("Ship it", "ship"),
+        ("1", "ship"),
+        ("DISCARD", "discard"),
+        ("drop m2 h1 m2", "drop M2, H1"),
+    ],
+)
+def test_value_of_a_gate_is_kept_in_one_spelling(given_value: str, kept: str) -> None:
+    """A tool that sends the label, the number or the command means what a person who types it means."""
+    assert check_values(STOP, {"action": [given_value]}) == {"action": (kept,)}
+    assert check_values(STOP, {"action": (kept,)}) == {"action": (kept,)}
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        ({}, '"action" takes one answer.'),
+        ({"action": []}, '"action" takes one answer.'),
+        ({"action": "stop"}, '"action" takes one answer.'),
+        ({"action": ["stop", "ship"]}, '"action" takes one answer.'),
+        ({"action": ["stop", "stop"]}, '"action" takes one answer.'),
+        ({"action": ["b"]}, 'I didn\'t recognize "b".'),
+        ({"action": [""]}, 'I didn\'t recognize "".'),
+        ({"action": ["drop H1 H9"]}, 'I didn\'t recognize "drop H1 H9". There is no H9 here.'),
+        ({"action": ["\udc80"]}, 'I didn\'t recognize "<U+DC80>".'),
+        ({"action": ["stop"], "other": ["x"]}, 'There is no question "other" here.'),
+    ],
+)
+def test_values_that_do_not_answer_a_gate_are_refused(
+    values: Mapping[str, Sequence[str]], sentence: str
+) -> None:
+    """One action, and one that is there."""
+    with pytest.raises(UnrecognisedError) as caught:
+        check_values(STOP, values)
+    assert caught.value.message == sentence
+
+
+def test_labels_of_a_gate_are_what_people_read() -> None:
+    """The label of an option, or the command as it was kept."""
+    assert labels(STOP, {"action": ("ship",)}) == ["Ship it"]
+    assert labels(STOP, {"action": ("drop M2, H1",)}) == ["drop M2, H1"]

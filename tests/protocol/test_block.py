@@ -187,3 +187,16 @@ def test_question_text_of_a_single_field_is_the_askers(text: str) -> None:
     """Beneath the title, marked as all of the asker's lines."""
     shown = render_question(Prompt("T", fields=(Field("q1", text, free=True),)))
     assert shown == (f"T\n\n: {text}\nType your answer." if text else "T\n\nType your answer.")
+
+
+def test_gate_and_its_questions_are_shown_as_such() -> None:
+    """Numbers at a gate; what a question takes, where it has no options."""
+    options = (Option("go", "Go\x1b"), Option("stop", "Stop"))
+    gate = Prompt("Ship?", "Ready.", (Field("action", options=options),), commands=("pause",))
+    assert render_brief(gate) == "1. Go<U+001B>\n2. Stop"
+    assert render_question(gate).startswith(
+        "### \U0001f6d1 REVIEW GATEWAY: Ship?\n\n: Ready.\n\n**Select an action:**\n1. Go<"
+    )
+    which = Prompt("Which?", "H1\nM1", (Field("reply"),), commands=("{ID: H1, M1}", "back"))
+    assert render_question(which) == ": H1\n: M1\n\nWhich?"
+    assert render_brief(which) == "It takes {ID: H1, M1} or back."

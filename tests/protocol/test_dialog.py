@@ -2,11 +2,11 @@
 
 import pytest
 
-from assent.protocol.dialog import Dialog, Given, Row, RowKind, Turn, unfold
+from assent.protocol.dialog import Dialog, Given, PageTurn, Row, RowKind, unfold
 
 __all__: list[str] = []
 
-COLOURS = (Row("1. Red", reply="1)"), Row("2. Blue", reply="2)"))
+COLOURS = (Row("1. Red", reply="1."), Row("2. Blue", reply="2."))
 ONE = Dialog("Colour", "Which?", COLOURS)
 SEVERAL = Dialog("Colour", "Which?", COLOURS, is_multiple=True)
 
@@ -14,8 +14,8 @@ SEVERAL = Dialog("Colour", "Which?", COLOURS, is_multiple=True)
 @pytest.mark.parametrize(
     ("given", "reply"),
     [
-        ("1. Red", "1)"),
-        (["2. Blue"], "2)"),
+        ("1. Red", "1."),
+        (["2. Blue"], "2."),
         ("2", "2"),
         ("blue", "blue"),
         (["user_note: blue, really"], "blue, really"),
@@ -37,10 +37,10 @@ def test_answer_to_a_single_choice_is_a_row_a_text_or_nothing(given: Given, repl
 @pytest.mark.parametrize(
     ("given", "reply"),
     [
-        ("1. Red", "1)"),
-        ("2. Blue, 1. Red", "2), 1)"),
-        (["2. Blue", "1. Red"], "2), 1)"),
-        ("1. Red, 5", "1), 5"),
+        ("1. Red", "1."),
+        ("2. Blue, 1. Red", "2., 1."),
+        (["2. Blue", "1. Red"], "2., 1."),
+        ("1. Red, 5", "1., 5"),
         ("red, blue", "red, blue"),
         ("", None),
     ],
@@ -59,7 +59,7 @@ def test_row_that_leaves_it_open_outweighs_the_others() -> None:
 def test_page_is_turned_with_what_was_chosen_on_it() -> None:
     """And left without it where the row says so."""
     rows = (*COLOURS, Row("More…", kind=RowKind.PAGE, page=1), Row("Leave", kind=RowKind.LEAVE, page=7))
-    gathering = Dialog("", "?", rows, is_multiple=True, gathers=True, chosen=("9)",))
-    assert unfold(gathering, ["1. Red", "More…"]) == Turn(1, ("9)", "1)"))
-    assert unfold(gathering, "2. Blue") == Turn(0, ("9)", "2)"))
-    assert unfold(gathering, ["2. Blue", "Leave"]) == Turn(7)
+    gathering = Dialog("", "?", rows, is_multiple=True, gathers=True, chosen=("9.",))
+    assert unfold(gathering, ["1. Red", "More…"]) == PageTurn(1, ("9.", "1."))
+    assert unfold(gathering, "2. Blue") == PageTurn(0, ("9.", "2."))
+    assert unfold(gathering, ["2. Blue", "Leave"]) == PageTurn(7)

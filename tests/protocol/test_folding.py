@@ -7,14 +7,25 @@ from msgspec.structs import replace
 
 from assent.protocol.capability import CAPABILITIES, LEAST_TEXT, Capability, FreeText
 from assent.protocol.command import parse_command
-from assent.protocol.dialog import Dialog, RowKind, Turn, echo_in, turn_page, unfold
+from assent.protocol.dialog import Dialog, PageTurn, RowKind, echo_in, turn_page, unfold
 from assent.protocol.display import fold
 from assent.protocol.folding import fold_prompt
 from assent.protocol.gate import CHUNK_LOOP, CONTEXTS, Context, Gate, check_question, follow_up, read_choice
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, question
 from assent.protocol.reply import recognise
-from tests.protocol.dialogs import IDS, NO_TEXT, capabilities, gates, pick, reach, rounds, some_prompts, walk
-from tests.protocol.strategies import modest, prompts
+from tests.protocol.dialogs import (
+    IDS,
+    NO_TEXT,
+    capabilities,
+    gates,
+    lists,
+    pick,
+    reach,
+    rounds,
+    some_prompts,
+    walk,
+)
+from tests.protocol.strategies import modest
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -69,7 +80,7 @@ def test_gate_where_nothing_can_be_typed_has_its_commands_as_rows_and_pages() ->
     several = ["deselect…", "H2", "H1", "More…", "M1", "More…", "Done"]
     assert reach(dialogs, NO_TEXT, *more, *several) == "deselect H2, H1, M1"
     left = reach(dialogs, NO_TEXT, *more, "deselect…", "H2", "More…", "More…", "More…", "Other actions")
-    assert left == dialogs[0] or (isinstance(left, Dialog) and not left.chosen)
+    assert left == dialogs[0]
 
 
 def test_row_that_is_chosen_twice_is_taken_back() -> None:
@@ -78,7 +89,18 @@ def test_row_that_is_chosen_twice_is_taken_back() -> None:
     shown = reach(dialogs, NO_TEXT, "1. a", "2. b", "1. a")
     assert isinstance(shown, Dialog)
     assert shown.text.startswith("Chosen so far: 2. Choose one again to take it back.\n\nWhich?")
-    assert reach(dialogs, NO_TEXT, "1. a", "2. b", "1. a", "More…", "Done") == "2)"
+    assert reach(dialogs, NO_TEXT, "1. a", "2. b", "1. a", "More…", "Done") == "2."
+
+
+def test_what_was_chosen_so_far_has_its_place_above_a_long_text() -> None:
+    """It is said whole, and the limit holds."""
+    narrow = replace(NO_TEXT, text_max=LEAST_TEXT)
+    body = "\n".join(f"Line {n} of the body." for n in range(100))
+    dialogs = fold_prompt(question("Which?", ["a", "b", "c"], body=body, multiple=True), narrow)
+    shown = reach(dialogs, narrow, "1. a")
+    assert isinstance(shown, Dialog)
+    assert len(shown.text) <= LEAST_TEXT
+    assert shown.text.startswith("Chosen so far: 1. Choose one again to take it back.\n\nWhich?\n: Line 0")
 
 
 def test_done_with_nothing_chosen_is_no_answer() -> None:
@@ -106,7 +128,7 @@ def test_question_without_options_gets_starters_where_options_are_needed() -> No
     """Choosing one of them is no answer; only what is typed is."""
     (dialog,) = fold_prompt(question("What name?"), CLAUDE)
     assert labels(dialog) == ["Type the answer", "Not now"]
-    assert unfold(dialog, "Type the answer") == Turn(0)
+    assert unfold(dialog, "Type the answer") == PageTurn(0)
     assert unfold(dialog, ["Type the answer", "Ada"]) == "Ada"
     assert unfold(dialog, "Not now") is None
     assert unfold(dialog, "Ada") == "Ada"
@@ -239,7 +261,7 @@ def test_limits_of_a_surface_are_never_exceeded(capability: Capability, prompt: 
         assert dialog.allows_free_text or capability.free_text is not FreeText.ALWAYS
         for label in labels(dialog):
             assert capability.label_max is None or len(label) <= capability.label_max
-        full = turn_page(dialogs, Turn(dialog.page, tuple(f"{n})" for n in range(1, 201))), capability)
+        full = turn_page(dialogs, PageTurn(dialog.page, tuple(f"{n}." for n in range(1, 201))), capability)
         shown = [dialog, echo_in(dialog, ECHO, capability), *([full] if dialog.gathers else [])]
         for each in shown:
             assert capability.text_max is None or len(each.text) <= capability.text_max
@@ -287,29 +309,28 @@ def test_every_option_can_be_chosen(capability: Capability, prompt: Prompt) -> N
     assume(dialogs)
     field = prompt.fields[0]
     for number, option in enumerate(field.options, start=1):
-        reply = pick(dialogs, capability, [f"{number})"])
+        reply = pick(dialogs, capability, [f"{number}."])
         if reply is None:
             assert dialogs[0].allows_free_text
             assert f"{number}. " in dialogs[0].text.partition("by typing:\n")[2]
-            came = unfold(dialogs[0], f"{number})")
+            came = unfold(dialogs[0], f"{number}.")
             assert isinstance(came, str)
             reply = came
         assert recognise(prompt, reply) == {field.name: (option.key,)}
 
 
 @modest
-@given(capabilities, prompts() | some_prompts, st.data())
+@given(capabilities, lists, st.data())
 def test_every_set_of_options_can_be_chosen(
     capability: Capability, prompt: Prompt, data: st.DataObject
 ) -> None:
     """By rows on one page or several, or by typing numbers where some have no row."""
     field = prompt.fields[0]
-    assume(field.multiple and len(prompt.fields) == 1)
     dialogs = fold_prompt(prompt, capability)
     positions = data.draw(
         st.lists(st.integers(0, len(field.options) - 1), min_size=1, max_size=4, unique=True)
     )
-    wanted = [f"{position + 1})" for position in positions]
+    wanted = [f"{position + 1}." for position in positions]
     reply = pick(dialogs, capability, wanted) if _has_rows(dialogs, wanted) else None
     if reply is None:
         assert dialogs[0].allows_free_text
@@ -376,7 +397,7 @@ def test_text_that_is_no_label_is_the_reply_as_it_was_typed(
         if row is not None:
             assert row.kind is not RowKind.REPLY or came in (
                 f"{dialog.head} {row.reply}".strip(),
-                Turn(dialog.page, (row.reply,)),
+                PageTurn(dialog.page, (row.reply,)),
             )
         else:
             assert came in (text.strip(), None)

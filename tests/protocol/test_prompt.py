@@ -270,3 +270,51 @@ def test_one_look_at_plain_options_gives_the_same_verdict_as_a_look_at_each(
         return "accepted"
 
     assert verdict(prompt_module._is_plain) == verdict(lambda _: False)
+
+
+# Gates
+
+
+def gate(*options: str | Option, commands: tuple[str, ...] = ("pause",), **changes: Any) -> Prompt:
+    prompt = question("Ship?", options)
+    field = msgspec.structs.replace(prompt.fields[0], **{"free": False, **changes})
+    return msgspec.structs.replace(prompt, fields=(field,), commands=commands)
+
+
+def test_gate_has_one_question_with_one_answer_and_no_other_text() -> None:
+    """What is typed there is an option or a command, so nothing else can be meant."""
+    check_prompt(gate("Go", "Stop"))
+    check_prompt(gate())  # commands alone will do
+    two = msgspec.structs.replace(gate("Go"), fields=(*gate("Go").fields, Field("q2", free=True)))
+    for prompt in (gate("Go", free=True), gate("Go", multiple=True), two):
+        with pytest.raises(BadPromptError, match="A prompt with commands has one question"):
+            check_prompt(prompt)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "sentence"),
+    [
+        (gate("Go", "GO"), 'The options "Go" and "GO" look alike.'),
+        (gate("Pause", "Go"), 'The command "pause" reads like an option.'),
+        (gate(Option("pause", "Go")), 'The command "pause" reads like an option.'),
+        (gate("2", "Go"), '"2" could mean option 1 or option 2.'),
+        (gate("Go", "1. Go"), '"1. go" could mean option 1 or option 2.'),
+        (gate("Go", commands=("go {IDs",)), '"go {IDs" is not how a command is spelled.'),
+        (
+            gate("Drop H1", commands=("drop {IDs: H1}",)),
+            '"drop h1" could mean option 1 or something behind "drop".',
+        ),
+    ],
+)
+def test_gate_at_which_a_text_could_mean_two_things_is_refused(prompt: Prompt, sentence: str) -> None:
+    """Before anybody sees it; at a question, letters would still tell them apart."""
+    with pytest.raises(BadPromptError) as caught:
+        check_prompt(prompt)
+    assert caught.value.message == sentence
+
+
+def test_question_may_have_a_number_for_an_option_where_a_gate_may_not() -> None:
+    """Twin: there are letters at a question."""
+    check_prompt(msgspec.structs.replace(gate("2", "Go"), commands=()))
+    with pytest.raises(BadPromptError):
+        check_prompt(gate("2", "Go"))

@@ -363,3 +363,32 @@ def test_every_option_of_every_valid_prompt_can_be_typed(prompt: Prompt, data: s
     if len(prompt.fields) == 1:
         assert recognise(prompt, typed["q1"]) == wanted
     assert recognise(prompt, "\n".join(f"{name}: {mark}" for name, mark in typed.items())) == wanted
+
+
+# Gates
+
+STOP = Prompt(
+    "Ship?",
+    fields=(Field("action", options=(Option("ship", "Ship it"), Option("stop", "Stop"))),),
+    commands=("discard", "drop {IDs: H1, M2}"),
+)
+
+
+@proves("G16", "G36", "G37")
+def test_gate_takes_numbers_names_and_commands_and_no_letters() -> None:
+    """Where a question with the same options takes letters, and the key of a round, too (G16)."""
+    for typed in ("2", "2.", "2)", "stop", "STOP", "2. Stop", "2) stop"):
+        assert recognise(STOP, typed) == {"action": ("stop",)}
+    plain = Prompt("Ship?", fields=STOP.fields)
+    for typed in ("b", "B)", "b.", "q1: 2", "b) Stop", "2: Stop"):
+        assert recognise(plain, typed) == {"action": ("stop",)}
+        assert refusal(STOP, typed).startswith("I didn't recognize ")
+    assert recognise(STOP, "ship") == recognise(STOP, "ship IT") == {"action": ("ship",)}
+    assert recognise(STOP, "Drop m2,h1") == {"action": ("drop M2, H1",)}
+
+
+def test_reading_of_a_gate_says_what_is_missing_and_what_would_help() -> None:
+    """As for a question: the piece, the field, the sentence."""
+    assert parse_reply(STOP, "discard") == Reading({"action": ("discard",)})
+    assert parse_reply(STOP, " drop H9 ") == Reading({}, ("drop H9",), ("action",), ("There is no H9 here.",))
+    assert parse_reply(STOP, "") == Reading({}, ("",), ("action",))

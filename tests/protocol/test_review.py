@@ -176,7 +176,8 @@ def test_review_with_too_much_is_refused() -> None:
     """Neither too many findings nor too many bytes."""
     many = {**CHUNK, "findings": [FINDING] * (MAX_FINDINGS + 1)}
     assert "at most" in refusal(encode({**REVIEW, "chunks": [many]}))
-    assert parse_review(encode({**REVIEW, "chunks": [{**CHUNK, "findings": [FINDING] * MAX_FINDINGS}]}))
+    most = parse_review(encode({**REVIEW, "chunks": [{**CHUNK, "findings": [FINDING] * MAX_FINDINGS}]}))
+    assert len(most.chunks[0].findings) == MAX_FINDINGS
     with pytest.raises(BadRequestError):
         parse_review(b" " * (MAX_REVIEW_BYTES + 1))
 

@@ -58,23 +58,19 @@ def test_what_comes_after_a_failure_is_what_would_have_been_chosen_without_it(
     first: Availability, second: Availability, remote: Availability, *, is_interactive: bool
 ) -> None:
     """The order is the choice made again, each time without the one that failed."""
-    tools = {"first": first, "second": second}
+    tools, elsewhere = {"first": first, "second": second}, remote
     expected = []
     while True:
-        decision = choose(list(tools.items()), is_interactive=is_interactive, remote=remote)
+        decision = choose(list(tools.items()), is_interactive=is_interactive, remote=elsewhere)
         expected.append(decision)
         if decision.is_loading or decision.means is Means.STDIO:
             break
         if decision.means is Means.COMMENT:
-            remote = FAILED
+            elsewhere = FAILED
         else:
             tools[decision.tool] = FAILED
-    assert list(rank([("first", first), ("second", second)], is_interactive=is_interactive, remote=_remote(remote, expected))) == expected
-
-
-def _remote(now: Availability, expected: list[Decision]) -> Availability:
-    """Return how the remote place was before it failed in the test."""
-    return AVAILABLE if COMMENT in expected else now
+    ranked = rank([("first", first), ("second", second)], is_interactive=is_interactive, remote=remote)
+    assert list(ranked) == expected
 
 
 @proves("G3")

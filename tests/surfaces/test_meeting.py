@@ -150,6 +150,16 @@ def test_end_of_input_decides_nothing(room: Room) -> None:
     assert meeting.asked == 0
 
 
+def test_answer_that_is_stored_when_the_input_ends_counts(pipe: Room) -> None:
+    """Which of the two is noticed first must not matter: a person has answered."""
+    meeting = pipe.meeting()
+    meeting.present(STEP)
+    assert meeting.ask is not None
+    pipe.end_input()
+    pipe.elsewhere.answer(meeting.ask.ask_id, "3")
+    assert meeting.read() == Answered({"action": ("Quick mode",)}, "3", "human:sam")
+
+
 @proves("G13")
 def test_wait_that_lapses_decides_nothing(room: Room) -> None:
     """No time is long enough for a default."""

@@ -16,6 +16,7 @@ import click
 import msgspec
 
 from assent.cli.exit import DONE, STILL_OPEN, USAGE, complain, say, status_of
+from assent.cli.gate_file import FOLDER, read_contexts, read_review
 from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, now
@@ -33,17 +34,14 @@ from assent.flows.step import Ask as AskStep
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.display import display
 from assent.protocol.ending import render_ending
-from assent.protocol.error import AssentError, BadRequestError, NotFoundError, StillOpen
-from assent.protocol.gate import CONTEXTS, PAUSE, Context, Gate, find_context, slug
-from assent.protocol.gate_file import MAX_GATE_FILE_BYTES, parse_contexts
-from assent.protocol.review import MAX_CHUNKS, MAX_REVIEW_BYTES, parse_review
+from assent.protocol.error import AssentError, NotFoundError, StillOpen
+from assent.protocol.gate import PAUSE, Context, Gate, find_context, slug
+from assent.protocol.review import MAX_CHUNKS
 from assent.surfaces.card import short_id
 from assent.surfaces.meeting import Meeting
 from assent.surfaces.terminal import TerminalSurface
 
-__all__ = ["command", "read_contexts"]
-
-_FOLDER, _GATE_FILE = ".assent", "gates.toml"
+__all__ = ["command"]
 
 
 @click.command("gate", cls=PlacedCommand)
@@ -82,8 +80,8 @@ def command(place: Place, /, **given: Any) -> int:
 
     Exit status: 0 chosen, 3 no decision, or paused, 4 declined, 5 withdrawn or superseded.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    folder = find_root(Path.cwd()) / _FOLDER
-    contexts = read_contexts(folder)
+    root = find_root(Path.cwd())
+    folder, contexts = root / FOLDER, read_contexts(root)
     if given["is_listing"] or given["name"] is None:
         return _list(contexts, as_json=given["as_json"])
     if given["no_wait"] and given["wait"] is not None:
@@ -186,34 +184,10 @@ def _gate(context: Context, given: Mapping[str, Any], session: Session | None) -
 
 def _read_findings(file: str) -> Session:
     """Return all findings of a review, each with its id."""
-    text = _read(Path(file), file, MAX_REVIEW_BYTES)
-    try:
-        session = begin(parse_review(text), "")
-    except BadRequestError as error:
-        raise BadRequestError(f"{file}: {error.message}") from None
+    session = begin(read_review(Path(file)), "")
     for part in session.parts:
         session = enter(session, part.number)
     return session
-
-
-def read_contexts(folder: Path) -> dict[str, Context]:
-    """Return the standard contexts, and those that a project adds to them.
-
-    Raises:
-        BadRequestError: the project's file has a fault; the sentence names the place.
-    """
-    file, name = folder / _GATE_FILE, f"{_FOLDER}/{_GATE_FILE}"
-    if not file.exists():
-        return CONTEXTS
-    return {**CONTEXTS, **parse_contexts(_read(file, name, MAX_GATE_FILE_BYTES), name)}
-
-
-def _read(file: Path, name: str, limit: int) -> bytes:
-    try:
-        with file.open("rb") as opened:
-            return opened.read(limit + 1)
-    except OSError as error:
-        raise BadRequestError(f"{name} cannot be read: {error.strerror}.") from None
 
 
 def _list(contexts: Mapping[str, Context], *, as_json: bool) -> int:

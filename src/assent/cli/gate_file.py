@@ -1,4 +1,4 @@
-"""The project's own gates where they are: `.assent/gates.toml`."""
+"""What gates and sessions read: the project's own gates in `.assent/gates.toml`, and a review."""
 
 from __future__ import annotations
 
@@ -7,14 +7,15 @@ from pathlib import Path
 from assent.protocol.error import BadRequestError
 from assent.protocol.gate import CONTEXTS, Context
 from assent.protocol.gate_file import MAX_GATE_FILE_BYTES, parse_contexts
+from assent.protocol.review import MAX_REVIEW_BYTES, Review, parse_review
 
-__all__ = ["FOLDER", "GATE_FILE", "read_contexts", "read_gate_file", "read_input"]
+__all__ = ["FOLDER", "GATE_FILE", "read_contexts", "read_gate_file", "read_review"]
 
 FOLDER = ".assent"
 GATE_FILE = f"{FOLDER}/gates.toml"
 
 
-def read_input(file: Path, limit: int) -> bytes:
+def _read(file: Path, limit: int) -> bytes:
     """Return what a file holds, and one byte more than `limit` at most.
 
     Raises:
@@ -30,7 +31,7 @@ def read_input(file: Path, limit: int) -> bytes:
 def read_gate_file(root: Path) -> bytes:
     """Return the project's file, empty where there is none."""
     file = root / GATE_FILE
-    return read_input(file, MAX_GATE_FILE_BYTES) if file.exists() else b""
+    return _read(file, MAX_GATE_FILE_BYTES) if file.exists() else b""
 
 
 def read_contexts(root: Path) -> dict[str, Context]:
@@ -40,3 +41,16 @@ def read_contexts(root: Path) -> dict[str, Context]:
         BadRequestError: the project's file has a fault; the sentence names the place.
     """
     return {**CONTEXTS, **parse_contexts(read_gate_file(root), GATE_FILE)}
+
+
+def read_review(file: Path) -> Review:
+    """Return the review in a file.
+
+    Raises:
+        BadRequestError: it is none; the sentence names file, place and reason.
+    """
+    text = _read(file, MAX_REVIEW_BYTES)
+    try:
+        return parse_review(text)
+    except BadRequestError as error:
+        raise BadRequestError(f"{file}: {error.message}") from None

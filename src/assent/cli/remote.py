@@ -19,7 +19,7 @@ from assent.hub.ids import new_command_id
 from assent.protocol.ask import Ask
 from assent.protocol.canonical import Json
 from assent.protocol.display import display
-from assent.protocol.error import AssentError, EffectError, GitHubError, NotFoundError
+from assent.protocol.error import AssentError, GitHubError, NotFoundError
 from assent.protocol.principal import Principal
 from assent.protocol.review import PullRequest
 from assent.surfaces.comment import PostedGate, close_gate, collect, post_gate
@@ -69,12 +69,9 @@ class Remote:
         Raises:
             EffectError: it was not posted.
         """
-        from assent.effects.github.review import review_performers
+        from assent.effects.github.find import posting_performers
 
-        channel = self._find()
-        if channel is None:
-            raise EffectError("There is no way to GitHub from here: set GH_TOKEN, or install gh and log in.")
-        poster = review_performers(channel)[PostReview]
+        poster = posting_performers(self._place.environ)[PostReview]
         return poster.perform(poster.intend(effect))
 
     def post_gate(self, ask: Ask) -> bool:

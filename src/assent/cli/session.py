@@ -13,7 +13,7 @@ import msgspec
 
 from assent.cli.accept import accepting
 from assent.cli.exit import DONE, ENDED, FAILED, REFUSED, STILL_OPEN, say
-from assent.cli.gate_file import FOLDER, GATE_FILE, read_gate_file, read_input
+from assent.cli.gate_file import FOLDER, GATE_FILE, read_gate_file, read_review
 from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, now
@@ -38,13 +38,13 @@ from assent.protocol.canonical import digest
 from assent.protocol.display import display
 from assent.protocol.error import AssentError, BadRequestError, EffectError, NotFoundError, StillOpen
 from assent.protocol.gate_file import parse_deep_dive
-from assent.protocol.review import MAX_REVIEW_BYTES, PullRequest, Review, parse_review
+from assent.protocol.review import PullRequest, Review
 from assent.surfaces.card import short_id
 from assent.surfaces.detect import Means, choose
 from assent.surfaces.meeting import Meeting
 from assent.surfaces.terminal import TerminalSurface
 
-__all__ = ["command", "read_review"]
+__all__ = ["command"]
 
 _STATUSES = {
     How.POSTED: DONE,
@@ -134,19 +134,6 @@ def _read_saved(kept: Kept, name: str) -> Session | None:
         say(display(f"Warning: {kept.folder.name}/{name} is removed, as it cannot be read: {error.message}"))
         kept.remove(name)
         return None
-
-
-def read_review(file: Path) -> Review:
-    """Return the review in a file.
-
-    Raises:
-        BadRequestError: it is none; the sentence names file, place and reason.
-    """
-    text = read_input(file, MAX_REVIEW_BYTES)
-    try:
-        return parse_review(text)
-    except BadRequestError as error:
-        raise BadRequestError(f"{file}: {error.message}") from None
 
 
 class _Seat:

@@ -11,18 +11,17 @@ from __future__ import annotations
 
 import msgspec
 
-from assent.flows.gate import inquire, pass_gate
+from assent.flows.gate import ask_for, pass_gate
 from assent.flows.session.finding import Session, mark, toggle
 from assent.flows.session.table import render_findings, render_marks
 from assent.flows.step import Ended, Flow, say
-from assent.protocol.command import Command, parse_command, render_command
+from assent.protocol.command import Command, parse_command
 from assent.protocol.display import fold
-from assent.protocol.gate import Choice, Gate, follow_up
+from assent.protocol.gate import Choice, Gate
 from assent.protocol.prompt import Prompt
 
 __all__ = ["Chosen", "choose", "render_choice"]
 
-_BACK = "back"
 _QUESTIONS = {
     "ID": "Which finding?",
     "IDs": "Which findings? Give their ids, with commas between them.",
@@ -70,11 +69,7 @@ def _needed(prompt: Prompt, label: str) -> Command | None:
 
 def _ask_for(needed: Command, session: Session | None) -> Flow[tuple[str, ...]]:
     listed = [held for held in session.held if held.finding_id in needed.values] if session else []
-    body = render_findings(listed) if listed else ", ".join(needed.values)
-    title = f"{_QUESTIONS[needed.name]} Or {_BACK}."
-    commands = (render_command("", needed.name, needed.values), _BACK)
-    found = yield from inquire(follow_up(title, commands, body))
-    return found.arguments if found else ()
+    return (yield from ask_for(_QUESTIONS[needed.name], needed.name, needed.values, render_findings(listed)))
 
 
 def _change(prompt: Prompt, session: Session, choice: Choice) -> Session | None:

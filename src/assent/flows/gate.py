@@ -8,13 +8,17 @@ Rule 3: a task for later is kept, and the gate is shown again (G38).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from assent.flows.step import Effect, Ended, Failed, Flow, ask, do, say
 from assent.protocol.ask import Kind
+from assent.protocol.command import render_command
 from assent.protocol.display import quote
-from assent.protocol.gate import TODO, Choice, Gate, check_question, is_no, is_yes, read_choice
-from assent.protocol.prompt import Prompt
+from assent.protocol.gate import TODO, Choice, Gate, check_question, follow_up, is_no, is_yes, read_choice
 
-__all__ = ["AddTodo", "check", "inquire", "pass_gate"]
+__all__ = ["AddTodo", "ask_for", "check", "pass_gate"]
+
+_BACK = "back"
 
 
 class AddTodo(Effect, frozen=True, tag="add_todo"):
@@ -50,10 +54,13 @@ def check(question: str) -> Flow[bool]:
     return is_yes(reply)
 
 
-def inquire(prompt: Prompt) -> Flow[Choice | None]:
-    """Ask what an option needs to know; return it, or nothing where nobody said."""
+def ask_for(title: str, name: str, values: Sequence[str], body: str = "") -> Flow[tuple[str, ...]]:
+    """Ask for what an option needs (G-X6); return what was named, nothing when they went back."""
+    commands = (render_command("", name, values), _BACK)
+    listed = "" if body else f" ({', '.join(values)})"
+    prompt = follow_up(f"{title}{listed} Or {_BACK}.", commands, body)
     came = yield from ask(prompt, Kind.GATE)
-    return None if isinstance(came, Ended) else read_choice(prompt, came.values)
+    return () if isinstance(came, Ended) else read_choice(prompt, came.values).arguments
 
 
 def _keep(text: str) -> Flow[None]:

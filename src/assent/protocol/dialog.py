@@ -18,7 +18,18 @@ from msgspec.structs import replace
 from assent.protocol.capability import Capability
 from assent.protocol.display import fold, is_blank, quote
 
-__all__ = ["NOTE_ROOM", "Dialog", "Given", "Row", "RowKind", "Turn", "clip", "echo_in", "turn_page", "unfold"]
+__all__ = [
+    "NOTE_ROOM",
+    "Dialog",
+    "Given",
+    "PageTurn",
+    "Row",
+    "RowKind",
+    "clip",
+    "echo_in",
+    "turn_page",
+    "unfold",
+]
 
 Given = str | Sequence[str] | None
 """What a tool gave back for one dialog: a label, a text, several of them, or nothing at all."""
@@ -83,19 +94,19 @@ class Dialog(msgspec.Struct, frozen=True):
     """What was chosen so far."""
 
 
-class Turn(msgspec.Struct, frozen=True):
+class PageTurn(msgspec.Struct, frozen=True):
     """Not a reply yet: another page is to be shown."""
 
     page: int
     chosen: tuple[str, ...] = ()
 
 
-def unfold(dialog: Dialog, given: Given) -> str | Turn | None:
+def unfold(dialog: Dialog, given: Given) -> str | PageTurn | None:
     """Return the reply that `given` stands for, the page to show next, or None: there was no decision.
 
-    >>> dialog = Dialog("", "Go on?", (Row("1. Yes", reply="1)"), Row("2. No", reply="2)")))
+    >>> dialog = Dialog("", "Go on?", (Row("1. Yes", reply="1."), Row("2. No", reply="2.")))
     >>> unfold(dialog, "2. No"), unfold(dialog, "2"), unfold(dialog, " ")
-    ('2)', '2', None)
+    ('2.', '2', None)
     """
     rows = {row.label: row for row in dialog.rows}
     parts = _split(dialog, rows, given)
@@ -143,17 +154,17 @@ def _type(dialog: Dialog, rows: dict[str, Row], parts: list[str]) -> str:
     return ", ".join(reply for reply in replies if reply)
 
 
-def _choose(dialog: Dialog, picked: list[Row]) -> str | Turn:
+def _choose(dialog: Dialog, picked: list[Row]) -> str | PageTurn:
     replies = [row.reply for row in picked if row.kind is RowKind.REPLY]
     kinds = {row.kind: row for row in picked}
     if RowKind.LEAVE in kinds:
-        return Turn(kinds[RowKind.LEAVE].page)
+        return PageTurn(kinds[RowKind.LEAVE].page)
     chosen = _toggle(dialog.chosen, replies)
     if RowKind.PAGE in kinds:
-        return Turn(kinds[RowKind.PAGE].page, chosen)
+        return PageTurn(kinds[RowKind.PAGE].page, chosen)
     is_over = RowKind.DONE in kinds or not dialog.gathers
     if not chosen or not is_over:
-        return Turn(dialog.page, chosen)
+        return PageTurn(dialog.page, chosen)
     return f"{dialog.head} {', '.join(chosen)}".strip()
 
 
@@ -168,12 +179,12 @@ def _toggle(chosen: tuple[str, ...], replies: list[str]) -> tuple[str, ...]:
     return tuple(kept)
 
 
-def turn_page(dialogs: Sequence[Dialog], turn: Turn, capability: Capability) -> Dialog:
+def turn_page(dialogs: Sequence[Dialog], turn: PageTurn, capability: Capability) -> Dialog:
     """Return the dialog that a turn leads to; it says what was chosen so far."""
     dialog = dialogs[turn.page]
     if not turn.chosen:
         return dialog
-    shown = quote(", ".join(reply.rstrip(")") for reply in turn.chosen), _SHOWN_CHOSEN)
+    shown = quote(", ".join(reply.rstrip(".") for reply in turn.chosen), _SHOWN_CHOSEN)
     note = f"Chosen so far: {shown}. Choose one again to take it back."
     text = _above(note, dialog.text, capability.text_max)
     return replace(dialog, text=text, chosen=turn.chosen)

@@ -125,7 +125,7 @@ def _fold_field(
 def _groups(prompt: Prompt, field: Field, capability: Capability) -> list[_Group]:
     """Return what is offered first, and after it the commands that it leads to."""
     options = tuple(
-        Row(*_option(number, option, field, capability), reply=f"{number})")
+        Row(*_option(number, option, field, capability), reply=f"{number}.")
         for number, option in enumerate(field.options, start=1)
     )
     if options and capability.allows_text:

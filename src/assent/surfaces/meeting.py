@@ -1,21 +1,20 @@
 """A terminal where a flow's asks are stored ones: each can be answered here or from anywhere else, and the first wins.
 
 Rule 1: an ask is stored before it is shown. Whatever is killed then, it waits.
-Rule 2: with a name, the asks go by `<name>:1`, `<name>:2`, … Whoever comes again under that name finds the replies
-        that were given already, and is not asked twice.
-Rule 3: a number that another prompt has is never answered with that one's reply. An open ask gives its place up; one
-        that has ended keeps it, and the next number is tried.
+Rule 2: with a name, whoever comes again under it finds the replies that were given already; see `client.stored`.
 """
 
 from __future__ import annotations
 
 from assent.client.client import Client
+from assent.client.door import run_call
 from assent.client.durable import result_of
+from assent.client.stored import open_numbered
 from assent.flows.step import Answered, Ended
 from assent.flows.step import Ask as AskStep
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
-from assent.protocol.error import AssentError, KeyReusedError, StillOpen
+from assent.protocol.error import AssentError, StillOpen
 from assent.surfaces.race import await_end, race, refuse, tell_end
 from assent.surfaces.terminal import TerminalSurface
 from assent.surfaces.wake import uninterrupted
@@ -60,22 +59,9 @@ class Meeting:
     def open(self, ask: AskStep) -> Ask:
         """Store what is asked, or find it again; it is shown elsewhere only."""
         with uninterrupted():  # so that the id of what was stored can be told
-            self.ask = self._open(ask)
+            opening = open_numbered(self._asker.calls, ask, self._name, self.asked, self._run_id)
+            self.ask, self.asked = run_call(opening)
         return self.ask
-
-    def _open(self, ask: AskStep) -> Ask:
-        may_replace = False
-        while True:
-            key = None if self._name is None else f"{self._name}:{self.asked + 1}"
-            try:
-                return self._asker.open(
-                    ask.prompt, kind=ask.kind, key=key, replace=may_replace, run_id=self._run_id
-                ).ask
-            except KeyReusedError as reused:
-                if reused.ask is None:
-                    raise
-                may_replace = reused.ask.is_open
-                self.asked += not may_replace
 
     def read(self) -> Answered | Ended | None:
         """Return how the ask ended, here or elsewhere; None when nothing more is typed, or the wait lapsed."""
@@ -86,8 +72,11 @@ class Meeting:
             ended = self._await(ask) if ask.is_open else ask
         except EOFError:
             self._terminal.say("")
-            return None
+            ended = self._asker.show(ask.ask_id)  # it may have been answered elsewhere in the same moment
+            tell_end(self._terminal, ended)
         except StillOpen:
+            return None
+        if ended.is_open:
             return None
         self.ask, self.ended = None, ended
         self.asked += 1

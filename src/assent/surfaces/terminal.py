@@ -22,6 +22,7 @@ from datetime import datetime
 from typing import NoReturn, Self, TextIO
 
 from assent.protocol.ask import Ask, Kind
+from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import display, quote
 from assent.surfaces.card import (
     lay_out,
@@ -101,8 +102,8 @@ class TerminalSurface:
 
     def present(self, ask: Ask, *, can_type: bool = True) -> None:
         """Show an ask and what silence means for it."""
-        if ask.kind is Kind.APPROVAL:
-            self.forget()  # nobody approves what was not yet on the screen
+        if ask.kind is Kind.APPROVAL or ANY_REPLY in ask.prompt.commands:
+            self.forget()  # nobody approves, and nobody confirms, what was not yet on the screen
         ink, width = self.ink, self.width
         silence = wrap(render_silence(ask, self._now()), width)
         is_timed = ask.deadline is not None

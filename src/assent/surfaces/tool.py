@@ -16,7 +16,7 @@ from typing import TypeAlias
 from assent.client.drive import Surface
 from assent.flows.step import Answered, Ask, Ended
 from assent.protocol.capability import Capability
-from assent.protocol.dialog import Dialog, Given, Turn, echo_in, turn_page, unfold
+from assent.protocol.dialog import Dialog, Given, PageTurn, echo_in, turn_page, unfold
 from assent.protocol.display import quote
 from assent.protocol.error import AssentError
 from assent.protocol.folding import fold_prompt
@@ -115,7 +115,7 @@ class ToolSurface:
             came = unfold(dialog, one)
             if came is None:
                 leads_on = False
-            elif isinstance(came, Turn):
+            elif isinstance(came, PageTurn):
                 self._open[dialog.question] = turn_page(self._dialogs, came, self._capability)
             else:
                 self._keep(dialog, came)

@@ -130,7 +130,9 @@ def refusal(status: int, headers: Mapping[str, str], answer: Json) -> GitHubErro
     if (wait := _limit(status, headers)) is not None:
         return GitHubError(f"GitHub takes no more requests for now{wait}.", status=status)
     if 300 <= status < 400:  # noqa: PLR2004 - a redirect, which is never followed: the credentials stay here
-        return GitHubError("GitHub says that this has moved: was the repository renamed?", status=status)
+        return GitHubError(
+            "GitHub says that this has moved; perhaps the repository was renamed.", status=status
+        )
     reason = _REASONS.get(status, "GitHub did not do it")
     said = _told(answer)
     return GitHubError(f"{reason} ({status}{': ' + quote(said) if said else ''}).", status=status)

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Literal
 
+from assent.effects.direct import Direct
 from assent.effects.github.channel import Channel
 from assent.effects.github.gh import gh_channel
+from assent.effects.github.review import ReviewPoster
+from assent.effects.performer import Performers
+from assent.flows.session.posting import PostReview
+from assent.protocol.canonical import Json
+from assent.protocol.error import EffectError
 
 _ways: list[Callable[[Mapping[str, str]], Channel | None]] = [gh_channel]
 try:
@@ -18,7 +24,7 @@ except ModuleNotFoundError as error:
 else:
     _ways.insert(0, rest_channel)
 
-__all__ = ["availability", "find_channel"]
+__all__ = ["availability", "find_channel", "posting_performers"]
 
 
 def find_channel(environ: Mapping[str, str]) -> Channel | None:
@@ -33,3 +39,16 @@ def find_channel(environ: Mapping[str, str]) -> Channel | None:
 def availability(environ: Mapping[str, str]) -> Literal["available", "missing"]:
     """Say whether there is a way."""
     return "missing" if find_channel(environ) is None else "available"
+
+
+def posting_performers(environ: Mapping[str, str]) -> Performers:
+    """Return who posts reviews; the way to GitHub is looked for when there is one to post."""
+
+    def post(effect: PostReview) -> Json:
+        channel = find_channel(environ)
+        if channel is None:
+            raise EffectError("There is no way to GitHub from here: set GH_TOKEN, or install gh and log in.")
+        poster = ReviewPoster(channel)
+        return poster.perform(poster.intend(effect))
+
+    return {PostReview: Direct(PostReview, post)}

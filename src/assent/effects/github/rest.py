@@ -9,8 +9,10 @@ Rule 3: time and size of an answer are bounded.
 from __future__ import annotations
 
 import ipaddress
+import ssl
 import time
 from collections.abc import Mapping
+from functools import cached_property
 
 import httpx2
 import msgspec
@@ -72,6 +74,11 @@ class RestChannel:
     def __repr__(self) -> str:
         return f"RestChannel({str(self._address)!r})"
 
+    @cached_property
+    def _trust(self) -> ssl.SSLContext | bool:
+        """Whom to believe; loading the certificates takes longer than a request, and plain http needs none."""
+        return httpx2.create_ssl_context() if self._address.scheme == "https" else False
+
     def request(self, method: str, path: str, body: Json = None) -> Json:
         """Ask once."""
         check_request(method, path)
@@ -82,6 +89,7 @@ class RestChannel:
             follow_redirects=False,
             trust_env=not self._is_near,
             headers=self._headers,
+            verify=self._trust,
         )
         try:
             with client, client.stream(method, f"{self._address}{path}", content=content) as answer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from assent.flows.gate import check
+from assent.flows.gate import ask_for, check
 from assent.flows.session.effect import ClearSession, CountTodos, SaveFindings
 from assent.flows.session.finding import ChunkStatus, Held, begin, enter, in_order, mark, toggle
 from assent.flows.session.loop import dive
@@ -100,7 +100,7 @@ def post_only(talk: Talk) -> Flow[Closing]:
 
 def _select(talk: Talk, choice: Choice, title: str) -> Flow[tuple[str, ...]]:
     held = in_order(talk.session.held)
-    return choice.arguments or (yield from talk.ask_for(title, "IDs", ids_of(held), render_findings(held)))
+    return choice.arguments or (yield from ask_for(title, "IDs", ids_of(held), render_findings(held)))
 
 
 def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held]) -> Flow[Closing | None]:

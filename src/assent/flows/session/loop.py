@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assent.flows.gate import ask_for
 from assent.flows.session.effect import DeepDive, TickTodo
 from assent.flows.session.finding import ChunkStatus, Held, Part, discard, enter, mark, next_chunk
 from assent.flows.session.table import (
@@ -73,7 +74,7 @@ def dive(talk: Talk, choice: Choice, offered: Sequence[Held]) -> Flow[None]:
         yield from say("There is no finding to look into.")
         return
     ids = ids or (
-        yield from talk.ask_for(
+        yield from ask_for(
             "Which finding do you want to look into?", "ID", ids_of(offered), render_findings(offered)
         )
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from assent.flows.gate import check
+from assent.flows.gate import ask_for, check
 from assent.flows.session.effect import ClearSession, Discover, InitTodo
 from assent.flows.session.finding import ChunkStatus, Phase, Session, begin, merge
 from assent.flows.session.table import render_overview, render_plan, render_progress
@@ -87,7 +87,7 @@ def phase_gate(talk: Talk) -> Flow[None]:
                 raise Left(How.CANCELLED)
             case _:
                 title = "What should the review focus on?"
-                area = choice.arguments or (yield from talk.ask_for(title, "area", AREAS))
+                area = choice.arguments or (yield from ask_for(title, "area", AREAS))
                 if area:
                     yield from talk.change(replace(talk.session, focus=area[0]))
 
@@ -140,7 +140,7 @@ def _plan(talk: Talk) -> Flow[None]:
             case _:
                 numbers = [str(part.number) for part in parts]
                 start = choice.arguments or (
-                    yield from talk.ask_for("Which chunk do you want to start with?", "N", numbers)
+                    yield from ask_for("Which chunk do you want to start with?", "N", numbers)
                 )
                 if start:
                     for number in range(1, int(start[0])):

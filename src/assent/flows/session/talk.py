@@ -2,30 +2,27 @@
 
 Rule 1: a person may pause at every gate; the session is saved then, whatever its mode (G42).
 Rule 2: after each chunk, each change of a finding and each change of a status the session is saved; in the quick mode
-        it is not (G-U12).
+        it is not (G-U12), unless it was paused before: then what is saved must not lag behind.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from enum import StrEnum
 
 import msgspec
 from msgspec.structs import replace
 
-from assent.flows.gate import inquire, pass_gate
+from assent.flows.gate import pass_gate
 from assent.flows.session.effect import SaveFindings, SaveSession
 from assent.flows.session.finding import ChunkStatus, Held, Phase, Session, move
 from assent.flows.session.posting import Posted
 from assent.flows.step import Ended, Failed, Flow, do, say
 from assent.protocol.ask import State
-from assent.protocol.command import render_command
-from assent.protocol.gate import PAUSE, Choice, Gate, follow_up
+from assent.protocol.gate import PAUSE, Choice, Gate
 from assent.protocol.review import Review
 
 __all__ = ["Closing", "How", "Left", "Opening", "Talk", "ids_of"]
-
-_BACK = "back"
 
 
 class How(StrEnum):
@@ -89,6 +86,7 @@ class Talk:
         """Stop at a gate; return what was chosen, unless that is to pause."""
         choice = yield from pass_gate(gate)
         if isinstance(choice, Ended):
+            yield from self.save()  # so that whoever resumes is asked anew
             how = How.DECLINED if choice.state is State.DECLINED else How.ENDED
             raise Left(how, choice.reason or f"The gate was {choice.state}.")
         if choice.label in (PAUSE, "Pause & save"):
@@ -103,13 +101,6 @@ class Talk:
             yield from say(f"The session was not saved: {saved.message}")
             raise Left(How.FAILED, saved.message)
         raise Left(How.PAUSED)
-
-    def ask_for(self, title: str, name: str, values: Sequence[str], body: str = "") -> Flow[tuple[str, ...]]:
-        """Ask for what an option needs; nothing when they went back."""
-        commands = (render_command("", name, values), _BACK)
-        listed = "" if body else f" ({', '.join(values)})"
-        found = yield from inquire(follow_up(f"{title}{listed} Or {_BACK}.", commands, body))
-        return found.arguments if found else ()
 
     def move(self, number: int, status: ChunkStatus) -> Flow[None]:
         """Bring a chunk into another status."""
@@ -135,7 +126,12 @@ class Talk:
 
     def save(self) -> Flow[None]:
         """Save the session, where its mode has it."""
-        if self.session.mode == "quick" and not self.opening.is_headless:
+        if (
+            self.opening.is_post_only
+        ):  # what is posted is no session in progress, and must not take the place of one
+            return
+        is_kept = self.opening.is_headless or self.opening.is_resuming
+        if self.session.mode == "quick" and not is_kept:
             return
         saved = yield from do(SaveSession(self.session))
         if isinstance(saved, Failed):

@@ -1,0 +1,394 @@
+"""A gate as a comment on a pull request: answered by a person who may, once, and by nobody's small talk."""
+
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from assent.effects.github.channel import Channel
+from assent.protocol.ask import Ask, Kind, State
+from assent.protocol.error import ConflictError, GitHubError, StoreBusyError
+from assent.protocol.gate import CHUNK_LOOP, PHASE_GATE, Gate, check_question, render_gate
+from assent.protocol.principal import Principal, parse_principal
+from assent.protocol.prompt import Prompt, question
+from assent.protocol.reply import recognise
+from assent.surfaces.card import short_id
+from assent.surfaces.comment import Collected, PostedGate, close_gate, collect, post_gate, principal_of
+from tests.github.double import Double, Fault
+from tests.github.samples import PULL
+from tests.proves import proves
+from tests.samples import digest_of, new_answer, new_ask, new_outcome
+
+__all__: list[str] = []
+
+GATE = Gate(CHUNK_LOOP, "Chunk 1 of 3: 2 findings.", ("H1", "M1")).prompt
+NONCE = "n0nce"
+
+
+def gate_ask(prompt: Prompt = GATE, number: int = 1) -> Ask:
+    """Return an open gate."""
+    return new_ask(number, kind=Kind.GATE, prompt=prompt, digest=digest_of(prompt))
+
+
+class Desk:
+    """Takes answers as the hub does, and remembers all that reached it."""
+
+    def __init__(self, ask: Ask) -> None:
+        self.ask = ask
+        self.heard: list[tuple[str, str]] = []
+
+    def answer(self, principal: Principal, text: str) -> Ask:
+        """Take a recognised reply."""
+        self.heard.append((str(principal), text))
+        values = recognise(self.ask.prompt, text)
+        if not self.ask.is_open:
+            raise ConflictError(ask=self.ask)
+        given = new_answer(values=values, text=text, by=str(principal))
+        self.ask = replace(self.ask, state=State.ANSWERED, answer=given)
+        return self.ask
+
+
+class Scene:
+    """A gate on a pull request, and who may answer it."""
+
+    def __init__(self, channel: Channel, double: Double, prompt: Prompt = GATE) -> None:
+        self.channel, self.double = channel, double
+        double.permissions = {
+            "ana": "write",
+            "mo": "maintain",
+            "root": "admin",
+            "tri": "triage",
+            "reader": "read",
+        }
+        self.desk = Desk(gate_ask(prompt))
+        self.name = short_id(self.desk.ask.ask_id)
+        self.posted: PostedGate = post_gate(channel, PULL, self.desk.ask, NONCE)
+
+    def collect(
+        self, others_open: int = 0, answer: Callable[[Principal, str], Ask] | None = None
+    ) -> Collected:
+        """Look once, and keep what is to be kept."""
+        came = collect(self.channel, self.posted, self.desk.ask, others_open, answer or self.desk.answer)
+        self.posted = came.posted
+        return came
+
+    @property
+    def echoes(self) -> list[str]:
+        """What we wrote beside the gate."""
+        return [each["body"] for each in self.double.comments if "<!-- assent:echo" in each["body"]]
+
+
+@pytest.fixture
+def scene(channel: Channel, double: Double) -> Scene:
+    """Give a gate of a chunk."""
+    return Scene(channel, double)
+
+
+@proves("G2", "G44")
+def test_gate_is_posted_as_the_same_block(scene: Scene, double: Double) -> None:
+    """G-X2: the block, how to answer, and a hidden mark."""
+    (comment,) = double.comments
+    assert comment["body"].startswith(
+        render_gate(GATE) + "\n\n---\nTo answer, write a comment that begins with "
+    )
+    assert comment["body"].endswith(f"<!-- assent:gate {scene.desk.ask.ask_id} {NONCE} -->")
+    assert f"`/gate {scene.name} 1`" in comment["body"]
+    assert (scene.posted.comment_id, scene.posted.head_sha) == (comment["id"], double.head)
+
+
+def test_gate_calls_nobody_and_hides_nothing(channel: Channel, double: Double) -> None:
+    """The summary is an agent's."""
+    scene = Scene(channel, double, Gate(PHASE_GATE, "@ana <!-- secret --> ```\nnever closed").prompt)
+    body = double.comments[0]["body"]
+    assert "@ana" not in body
+    assert body.count("<!--") == 1
+    assert "\n```" not in body
+    double.say("ana", "Proceed")
+    assert scene.collect().ask is not None
+
+
+def test_gate_that_is_too_long_is_cut_in_its_summary_only(channel: Channel, double: Double) -> None:
+    """All options stay, and the sentence says that something is missing."""
+    scene = Scene(channel, double, Gate(CHUNK_LOOP, "x" * 80_000, ("H1",)).prompt)
+    body = double.comments[0]["body"]
+    assert len(body) <= 65_000
+    assert "**Cut here:**" in body
+    assert "4. Skip to synthesis\n\n*Type a number or command to proceed.*" in body
+    double.say("ana", "1")
+    answered = scene.collect().ask
+    assert answered is not None
+    assert len(double.comments[0]["body"]) <= 65_536
+
+
+def test_action_that_is_too_long_is_not_posted(channel: Channel, double: Double) -> None:
+    """What will be done is shown whole, or not at all."""
+    ask = gate_ask(replace(question("Run it?", ["Yes", "No"]), action={"command": "x" * 70_000}))
+    with pytest.raises(GitHubError, match="only be shown whole"):
+        post_gate(channel, PULL, ask, NONCE)
+    assert double.comments == []
+
+
+@proves("G36", "G37")
+@pytest.mark.parametrize("others_open", [0, 2])
+@pytest.mark.parametrize(
+    ("typed", "label"), [("1", "Continue"), ("skip to SYNTHESIS", "Skip to synthesis"), ("pause", "pause")]
+)
+def test_reply_that_names_the_gate_is_taken(
+    scene: Scene, double: Double, typed: str, label: str, others_open: int
+) -> None:
+    """By the same recogniser as everywhere."""
+    reply = double.say("ana", f"/gate {scene.name} {typed}\n\nthanks")
+    came = scene.collect(others_open)
+    assert came.ask is not None
+    assert came.ask.answer is not None
+    assert came.ask.answer.values == {"action": (label,)}
+    assert scene.desk.heard == [("human:ana@github", typed)]
+    assert double.reactions == [(reply, "rocket")]
+    assert double.comments[0]["body"].startswith(f"**Answered** by `ana`: `{label}`\n\n---\n### ")
+
+
+def test_plain_number_is_taken_only_where_no_other_gate_is_open(scene: Scene, double: Double) -> None:
+    """Else nobody knows which gate it is for."""
+    double.say("ana", "2")
+    assert scene.collect(others_open=1).ask is None
+    double.say("ana", "2")
+    assert scene.collect(others_open=0).ask is not None
+    assert len(scene.desk.heard) == 1
+
+
+@proves("G16", "G17", "G18", "G19", "G20")
+def test_named_reply_that_is_not_understood_is_echoed_once(scene: Scene, double: Double) -> None:
+    """With the brief list; then the gate waits on, and nothing was chosen."""
+    for text in (
+        f"/gate {scene.name} maybe @bob",
+        f"/gate {scene.name}",
+        f"/gate {scene.name} deselect H9",
+        "/gate contineu",
+    ):
+        wrong = double.say("ana", text)
+        assert scene.collect().ask is None
+        assert double.reactions[-1] == (wrong, "confused")
+        assert scene.collect() == Collected(scene.posted)
+    assert len(scene.echoes) == 4
+    assert scene.echoes[0].startswith('I didn\'t recognize "maybe @ bob".\n\n1. Continue\n2. Deep-dive\n')
+    assert "REVIEW GATEWAY" not in "".join(scene.echoes)
+    double.say("ana", f"/gate {scene.name} continue")
+    assert scene.collect().ask is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["looks good to me", "1 more thing", "I'd say continue", "H1 is wrong", "/gateway 1", "", "3.5", "**1**"],
+)
+def test_small_talk_is_left_alone(scene: Scene, double: Double, text: str) -> None:
+    """A pull request is a place where people talk: no echo, no reaction, no answer."""
+    double.say("ana", text)
+    before = double.writes()
+    assert scene.collect().ask is None
+    assert (scene.desk.heard, double.writes()) == ([], before)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [check_question("Discard all? [y/n]"), question("Why?"), question("Which?", ["A b", "C d"], free=True)],
+)
+def test_talk_does_not_answer_a_question_that_takes_any_text(
+    channel: Channel, double: Double, prompt: Prompt
+) -> None:
+    """There a reply has to name its gate; only what is listed can stand alone."""
+    scene = Scene(channel, double, prompt)
+    assert "just `1` will do" not in double.comments[0]["body"]
+    double.say("ana", "looks good to me")
+    double.say("ana", "/gate because")
+    assert scene.collect().ask is None
+    assert scene.desk.heard == []
+    assert len(scene.echoes) == 1
+    double.say("ana", f"/gate {scene.name} because")
+    assert scene.collect().ask is not None
+
+
+def test_yes_stands_alone_where_it_is_listed(channel: Channel, double: Double) -> None:
+    """Twin of the test above."""
+    scene = Scene(channel, double, check_question("Discard all? [y/n]"))
+    double.say("ana", "yes")
+    assert scene.collect().ask is not None
+
+
+def test_round_is_answered_by_several_lines(channel: Channel, double: Double) -> None:
+    """Each question has its line."""
+    first = question("Two", ["A b", "C d"])
+    field = first.fields[0]
+    scene = Scene(channel, double, replace(first, fields=(field, replace(field, name="q2"))))
+    double.say("ana", f"/gate {scene.name}\nq1: A b\nq2: C d")
+    came = scene.collect()
+    assert came.ask is not None
+    assert came.ask.answer is not None
+    assert came.ask.answer.values == {"q1": ("A b",), "q2": ("C d",)}
+
+
+@pytest.mark.parametrize("login", ["ana", "mo", "root"])
+def test_person_who_may_write_is_heard(scene: Scene, double: Double, login: str) -> None:
+    """Maintainers and administrators, too."""
+    double.say(login, "1")
+    assert scene.collect().ask is not None
+
+
+def test_strangers_are_not_heard_and_get_one_thumb_each_at_most(scene: Scene, double: Double) -> None:
+    """Nobody can make us flood the page."""
+    for number in range(8):
+        for _ in range(3):
+            double.say(f"stranger-{number}", f"/gate {scene.name} 1")
+    double.say("reader", "1")
+    double.say("tri", "1")
+    assert scene.collect().ask is None
+    assert scene.desk.heard == []
+    assert [content for _, content in double.reactions] == ["-1"] * 3
+    assert scene.echoes == []
+
+
+def test_crowd_is_looked_up_in_portions(scene: Scene, double: Double) -> None:
+    """And the next look takes up where this one stopped, so the answer behind the crowd is found."""
+    for number in range(60):
+        double.say(f"stranger-{number}", "1")
+    double.say("ana", "1")
+    assert scene.collect().ask is None
+    assert scene.collect().ask is not None
+    asked = [path for _, path, _ in double.log if path.endswith("/permission")]
+    assert len(asked) == len(set(asked)) == 61
+
+
+def test_answer_that_was_edited_is_refused_and_told(scene: Scene, double: Double) -> None:
+    """Nobody knows what it said before."""
+    double.say("ana", "1", is_edited=True)
+    assert scene.collect().ask is None
+    assert scene.desk.heard == []
+    assert scene.echoes[0].startswith("A comment that was edited does not count: write a new one.")
+
+
+def test_gate_that_was_edited_takes_no_answer(scene: Scene, double: Double) -> None:
+    """Somebody could have swapped the options."""
+    double.comments[0]["body"] = double.comments[0]["body"].replace("1. Continue", "1. Cancel")
+    double.say("ana", "1")
+    came = scene.collect()
+    assert (came.ask, scene.desk.heard) == (None, [])
+    assert came.refusal == "The gate's comment was edited, so nobody knows what an answer would be to."
+
+
+def test_gate_that_was_deleted_takes_no_answer(scene: Scene, double: Double) -> None:
+    """It is posted anew."""
+    double.comments.clear()
+    double.say("ana", f"/gate {scene.name} 1")
+    assert scene.collect().refusal == "The gate's comment was deleted."
+    assert scene.desk.heard == []
+
+
+def test_new_commit_takes_no_answer(scene: Scene, double: Double) -> None:
+    """The answer was meant for another state of the code."""
+    double.say("ana", "1")
+    double.head = "d00d" + "0" * 36
+    assert scene.collect().refusal == "The pull request has a new commit, and the gate was about another one."
+    assert scene.desk.heard == []
+
+
+def test_answer_from_elsewhere_came_first_and_the_loser_is_told(scene: Scene, double: Double) -> None:
+    """One winner; the comment says who it was."""
+    elsewhere = replace(
+        scene.desk.ask,
+        state=State.ANSWERED,
+        answer=new_answer(values={"action": ("Deep-dive",)}, by="human:bob"),
+    )
+    stale, scene.desk.ask = scene.desk.ask, elsewhere
+    reply = double.say("ana", "1")
+    came = collect(scene.channel, scene.posted, stale, 0, scene.desk.answer)
+    assert came.ask == elsewhere
+    assert double.reactions == [(reply, "confused")]
+    assert double.comments[0]["body"].startswith("**Answered** by `bob`: `Deep-dive`\n")
+
+
+def test_gate_that_ended_elsewhere_is_closed_once(scene: Scene, double: Double) -> None:
+    """Nobody answers a dead gate; and an ask that ended is not collected for."""
+    ended = replace(scene.desk.ask, state=State.WITHDRAWN, outcome=new_outcome(State.WITHDRAWN))
+    close_gate(scene.channel, scene.posted, ended)
+    close_gate(scene.channel, scene.posted, ended)
+    assert double.comments[0]["body"].startswith("**Closed**: withdrawn\n\n---\n### ")
+    assert double.comments[0]["body"].count("**Closed**") == 1
+    double.say("ana", "1")
+    assert collect(scene.channel, scene.posted, ended, 0, scene.desk.answer).ask == ended
+    assert scene.desk.heard == []
+
+
+def test_answer_stands_although_the_gate_cannot_say_so(scene: Scene, double: Double) -> None:
+    """It was taken; that the page is behind is told."""
+    double.say("ana", "1")
+    double.faults = [Fault("PATCH", "", 500), Fault("POST", "/reactions", 500)]
+    came = scene.collect()
+    assert came.ask is not None
+    assert came.note.startswith("The gate's comment does not say it yet: GitHub did not do it")
+
+
+def test_failing_store_loses_no_reply_and_repeats_no_echo(scene: Scene, double: Double) -> None:
+    """What was kept is the old state; the next look hears the reply and does not echo again what it echoed."""
+    double.say("ana", f"/gate {scene.name} maybe")
+    double.say("ana", "1")
+
+    def busy(principal: Principal, text: str) -> Ask:
+        if text == "1":
+            raise StoreBusyError
+        return scene.desk.answer(principal, text)
+
+    with pytest.raises(StoreBusyError):
+        scene.collect(answer=busy)
+    assert scene.collect().ask is not None
+    assert len(scene.echoes) == 1
+
+
+def test_principal_is_a_person_of_github() -> None:
+    """No account of this machine goes by such a name."""
+    assert parse_principal(str(principal_of("ana-1"))) == principal_of("ana-1")
+    assert str(principal_of("ana-1")) == "human:ana-1@github"
+
+
+@proves("G12", "G13", "G21")
+def test_one_answer_is_found_among_hundreds_of_comments(scene: Scene, double: Double) -> None:
+    """Bots, apps, strangers, edits, quotes, fences, other gates, our own marks: not a word of theirs is delivered."""
+    name, gate = scene.name, double.comments.pop()
+    double.say("ana", f"/gate {name} 2")
+    double.comments[0]["id"] = 1  # written before the gate
+    double.comments.append(gate)
+    noise: list[Callable[[int], int]] = [
+        lambda n: double.say(f"bot-{n}", f"/gate {name} 3", kind="Bot"),
+        lambda n: double.say("ana[bot]", f"/gate {name} 3 {n}"),
+        lambda n: double.say("ana", f"/gate {name} 3", app={"id": n}),
+        lambda n: double.say(f"outsider-{n}", f"/gate {name} 3"),
+        lambda n: double.say("reader", f"/gate {name} discard {n}"),
+        lambda _: double.say("ana", f"/gate {name} 3", is_edited=True),
+        lambda _: double.say("ana", "> 3\n> /gate x 3"),
+        lambda _: double.say("ana", f"```\n/gate {name} 3\n```"),
+        lambda _: double.say("ana", f"~~~~\n3\n~~~\n/gate {name} 3\n~~~~"),
+        lambda _: double.say("ana", f"<!-- /gate {name} 3 -->"),
+        lambda _: double.say("ana", f"<!--\n3\n/gate {name} 3"),
+        lambda _: double.say("ana", "/gate zzzzzz 3"),
+        lambda n: double.say("ana", f"I think {n} is fine, @bob?"),
+        lambda _: double.say("ana", "3 is what I would take"),
+        lambda n: double.say("ana", f"3\n<!-- assent:gate ask_{n} x -->"),
+        lambda _: double.say("ana", "    3"),
+        lambda _: double.say("ghost", "3"),
+    ]
+    double.permissions["ghost"] = "none"
+    for number in range(15):
+        for make in noise[number % 2 :]:
+            make(number)
+    before = len(double.comments)
+    assert before > 220
+    real = double.say("mo", f"> {name}?\n\n/gate {name} continue\n\nGood work.")
+    double.say("ana", f"/gate {name} 4")
+    others = 1  # so that plain lines are talk
+    came = scene.collect(others)
+    while came.ask is None:
+        came = scene.collect(others)
+    assert scene.desk.heard == [("human:mo@github", "continue")]
+    assert (real, "rocket") in double.reactions
+    assert scene.collect(others).ask == came.ask
+    assert scene.desk.heard == [("human:mo@github", "continue")]
+    assert len(scene.echoes) == 15  # the edited ones, each once
+    assert [content for _, content in double.reactions].count("-1") <= 3
