@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.client.drive import Finished, advance, drive
-from assent.flows.gate import AddTodo, check, inquire, pass_gate
+from assent.flows.gate import AddTodo, ask_for, check, pass_gate
 from assent.flows.step import Answered, Ask, Done, Ended, Failed, Result, Said, Say, Step
 from assent.protocol.answer import FieldValues
 from assent.protocol.ask import Kind, State
 from assent.protocol.block import render_brief
 from assent.protocol.error import AssentError, StillOpen
-from assent.protocol.gate import CONTEXTS, Check, Choice, Context, Gate, follow_up, render_gate
+from assent.protocol.gate import CONTEXTS, Check, Choice, Context, Gate, render_gate
 from assent.protocol.reply import recognise
 from tests.protocol.gate_table import CHUNKS, IDS, ROWS, Row
 from tests.protocol.strategies import modest
@@ -283,10 +283,18 @@ def test_option_called_like_a_command_does_not_crash_the_gate() -> None:
 
 
 def test_follow_up_returns_what_was_named() -> None:
-    """G-X6: one question, asked until it is answered; nothing where it ended otherwise."""
-    prompt = follow_up("Which finding?", ["{ID: H1, M1}", "back"])
-    stage = Stage("H9", "m1", "back", Ended(State.DECLINED))
-    assert drive(inquire(prompt), stage) == Choice("", ("M1",))
-    assert drive(inquire(prompt), stage) == Choice("back")
-    assert drive(inquire(prompt), stage) is None
-    assert stage.shown[2] == 'I didn\'t recognize "H9". Name one of H1, M1.'
+    """G-X6: one question, asked until it is answered; nothing where they went back, or where it ended otherwise."""
+    stage = Stage("H9", "m1", "BACK", Ended(State.DECLINED))
+    played = [drive(ask_for("Which finding?", "ID", ["H1", "M1"]), stage) for _ in range(3)]
+    assert played == [("M1",), (), ()]
+    question = "Which finding? (H1, M1) Or back."
+    echo = ['I didn\'t recognize "H9". Name one of H1, M1.', "It takes {ID: H1, M1} or back."]
+    assert stage.shown == [question, "(stop)", *echo, "(stop)", *[question, "(stop)"] * 2]
+
+
+def test_follow_up_with_a_list_of_its_own_takes_several() -> None:
+    """All or none of them (G-X8); the list stands above the question."""
+    stage = Stage("H1 H9", "m1, h1 M1")
+    assert drive(ask_for("Which ones?", "IDs", ["H1", "M1"], "H1 and M1."), stage) == ("M1", "H1")
+    assert stage.shown[0] == "H1 and M1.\n\nWhich ones? Or back."
+    assert stage.shown[2] == 'I didn\'t recognize "H1 H9". There is no H9 here.'

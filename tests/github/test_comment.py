@@ -176,13 +176,20 @@ def test_named_reply_that_is_not_understood_is_echoed_once(scene: Scene, double:
     assert scene.collect().ask is not None
 
 
-@pytest.mark.parametrize(
-    "text",
-    ["looks good to me", "1 more thing", "I'd say continue", "H1 is wrong", "/gateway 1", "", "3.5", "**1**"],
-)
-def test_small_talk_is_left_alone(scene: Scene, double: Double, text: str) -> None:
+def test_small_talk_is_left_alone(scene: Scene, double: Double) -> None:
     """A pull request is a place where people talk: no echo, no reaction, no answer."""
-    double.say("ana", text)
+    talk = (
+        "looks good to me",
+        "1 more thing",
+        "I'd say continue",
+        "H1 is wrong",
+        "/gateway 1",
+        "",
+        "3.5",
+        "**1**",
+    )
+    for text in talk:
+        double.say("ana", text)
     before = double.writes()
     assert scene.collect().ask is None
     assert (scene.desk.heard, double.writes()) == ([], before)

@@ -20,6 +20,7 @@ from assent.cli.gate_file import FOLDER, read_contexts, read_review
 from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, now
+from assent.cli.remote import Remote
 from assent.cli.span import SPAN
 from assent.cli.typist import find_typist
 from assent.client.calls import no_answer
@@ -27,7 +28,7 @@ from assent.client.client import Client
 from assent.client.drive import drive
 from assent.client.identity import agent
 from assent.client.place import find_root
-from assent.effects.kept import kept_performers
+from assent.effects.kept import Kept, kept_performers
 from assent.flows.choose import Chosen, choose, render_choice
 from assent.flows.session.finding import Session, begin, enter
 from assent.flows.step import Ask as AskStep
@@ -71,7 +72,8 @@ def command(place: Place, /, **given: Any) -> int:
     CONTEXT is a gate's name, in any case, or as in chunk-loop; without one they are listed. Projects add their own in
     .assent/gates.toml. The gate is shown here and can be answered here, on a terminal or through a pipe with a reply
     a line, or from anywhere else; the first answer wins. The end of input, Ctrl-C and a wait that lapses decide
-    nothing: the gate stays open.
+    nothing: the gate stays open. Without a terminal, and with --findings, it is then posted to their pull request
+    as a comment.
 
     \b
       next=$(assent gate chunk-loop --summary "Chunk 2 of 5, 4 findings." --findings FINDINGS.json)
@@ -98,29 +100,31 @@ def command(place: Place, /, **given: Any) -> int:
     with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
         asker = place.client(hub, agent(place.environ, given["asker"]))
         typist = None if given["no_wait"] else find_typist(place, hub, takes_pipe=True)
+        remote = None if session is None else Remote(place, asker, Kept(folder), session.pull_request)
+        if remote and given["key"] is not None:
+            remote.collect()
+        wait = None if given["wait"] is None else given["wait"].total_seconds()
         meeting = Meeting(
             asker,
             typist,
             terminal,
             name=given["key"],
             run_id=place.environ.get("ASSENT_RUN_ID") or None,
-            seconds=None if given["wait"] is None else given["wait"].total_seconds(),
+            seconds=0 if typist is None and remote and remote.presents else wait,
         )
         if given["no_wait"]:
             ask = meeting.open(AskStep(gate.prompt, Kind.GATE))
             return _report(gate, ask, None, DONE, as_json=given["as_json"], shown=ask.ask_id)
-        return _meet(meeting, asker, gate, session, folder, as_json=given["as_json"])
+        try:
+            return _meet(meeting, gate, session, folder, as_json=given["as_json"])
+        except (KeyboardInterrupt, StillOpen) as left:
+            if isinstance(left, KeyboardInterrupt):
+                say("")
+            return _leave(meeting, asker, gate, remote, as_json=given["as_json"])
 
 
-def _meet(
-    meeting: Meeting, asker: Client, gate: Gate, session: Session | None, folder: Path, *, as_json: bool
-) -> int:
-    try:
-        chosen = drive(choose(gate, session), meeting, kept_performers(folder, now))
-    except (KeyboardInterrupt, StillOpen) as left:
-        if isinstance(left, KeyboardInterrupt):
-            say("")
-        return _leave(meeting, asker, gate, as_json=as_json)
+def _meet(meeting: Meeting, gate: Gate, session: Session | None, folder: Path, *, as_json: bool) -> int:
+    chosen = drive(choose(gate, session), meeting, kept_performers(folder, now))
     ask = meeting.ended
     assert ask is not None  # noqa: S101 - a flow that came to its end has asked
     if not isinstance(chosen, Chosen):
@@ -131,7 +135,7 @@ def _meet(
     return _report(gate, ask, chosen, status, as_json=as_json)
 
 
-def _leave(meeting: Meeting, asker: Client, gate: Gate, *, as_json: bool) -> int:
+def _leave(meeting: Meeting, asker: Client, gate: Gate, remote: Remote | None, *, as_json: bool) -> int:
     """Ctrl-C, the end of input, or the wait lapsed: nothing was decided here."""
     ask = meeting.ask
     if ask is None:
@@ -140,10 +144,10 @@ def _leave(meeting: Meeting, asker: Client, gate: Gate, *, as_json: bool) -> int
     with suppress(AssentError):
         ask = asker.show(ask.ask_id)  # somebody elsewhere may have answered in the same moment
     if ask.is_open:
-        say(
-            "Nothing was decided; the gate stays open. "
-            f"Answer it with: assent answer {short_id(ask.ask_id)} …"
-        )
+        how = f"Answer it with: assent answer {short_id(ask.ask_id)} …"
+        if remote and remote.presents and remote.post_gate(ask):
+            how = f"It is a comment on {remote.pull_request} now, and a reply there counts. Come again with the same --key."
+        say(f"Nothing was decided; the gate stays open. {how}")
     else:
         say(display(f"It ended in this moment: {render_ending(ask)}", lines=False))
     return _report(gate, ask, None, STILL_OPEN, as_json=as_json)

@@ -6,6 +6,7 @@ is only looked for when it is needed: loading what speaks to it takes longer tha
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -23,7 +24,7 @@ from assent.protocol.error import AssentError, GitHubError, NotFoundError
 from assent.protocol.principal import Principal
 from assent.protocol.review import PullRequest
 from assent.surfaces.comment import PostedGate, close_gate, collect, post_gate
-from assent.surfaces.detect import Availability
+from assent.surfaces.detect import Availability, Means, choose
 
 if TYPE_CHECKING:
     from assent.effects.github.channel import Channel
@@ -38,16 +39,18 @@ class Remote:
 
     def __init__(self, place: Place, asker: Client, kept: Kept, pull_request: PullRequest) -> None:
         self._place, self._asker, self._kept = place, asker, kept
-        self._pull_request = pull_request
+        self.pull_request = pull_request
         self._channel: Channel | None = None
         self._is_known = False
         self._availability = Availability.MISSING
 
     @property
-    def availability(self) -> Availability:
-        """Whether comments can be posted from here."""
+    def presents(self) -> bool:
+        """Whether gates go there once nothing more can be read here: only where no terminal is (G-X2)."""
+        if os.isatty(0):
+            return False
         self._find()
-        return self._availability
+        return choose((), is_interactive=False, remote=self._availability).means is Means.COMMENT
 
     def _find(self) -> Channel | None:
         from assent.effects.github.find import find_channel
@@ -83,7 +86,7 @@ class Remote:
         if any(posted.ask_id == ask.ask_id for posted in noted):
             return True
         try:
-            posted = post_gate(channel, self._pull_request, ask, new_command_id())
+            posted = post_gate(channel, self.pull_request, ask, new_command_id())
         except GitHubError as error:
             say(display(f"The gate was not posted as a comment: {error.message}", lines=False))
             return False
@@ -119,9 +122,7 @@ class Remote:
         found = collect(channel, posted, ask, open_count - 1, answer)
         if found.refusal:  # it has to be posted again, as it is now
             say(
-                display(
-                    f"The gate on {self._pull_request} cannot be answered there any more: {found.refusal}"
-                )
+                display(f"The gate on {self.pull_request} cannot be answered there any more: {found.refusal}")
             )
             self._forget(posted)
         elif found.ask is not None:
@@ -138,7 +139,7 @@ class Remote:
             return None
 
     def _is_here(self, posted: PostedGate) -> bool:
-        pull = self._pull_request
+        pull = self.pull_request
         return (posted.owner, posted.repo, posted.number) == (pull.owner, pull.repo, pull.number)
 
     def _noted(self) -> list[PostedGate]:

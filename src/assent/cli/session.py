@@ -40,7 +40,6 @@ from assent.protocol.error import AssentError, BadRequestError, EffectError, Not
 from assent.protocol.gate_file import parse_deep_dive
 from assent.protocol.review import PullRequest, Review
 from assent.surfaces.card import short_id
-from assent.surfaces.detect import Means, choose
 from assent.surfaces.meeting import Meeting
 from assent.surfaces.terminal import TerminalSurface
 
@@ -160,15 +159,8 @@ class _Seat:
             name=f"session:{_pull_request(opening)}:{saved.started if saved else opening.started}",
             asked=saved.asked if saved else 0,
             run_id=place.environ.get("ASSENT_RUN_ID") or None,
-            seconds=0 if typist is None and self._is_remote() else None,
+            seconds=0 if typist is None and self._remote.presents else None,
         )
-
-    def _is_remote(self) -> bool:
-        """Whether a gate goes to the pull request once nothing more can be read here (G-X2)."""
-        if not self._opening.is_headless:
-            return False
-        remote = self._remote.availability
-        return choose((), is_interactive=False, remote=remote).means is Means.COMMENT
 
     def run(self, file: str | None, deep_dive: str | None, *, as_json: bool) -> int:
         """Drive the session to its end, or to where nobody answers."""
@@ -194,7 +186,7 @@ class _Seat:
             with suppress(AssentError):
                 ask = self._asker.show(ask.ask_id)
             how = f"answer it with assent answer {short_id(ask.ask_id)} …"
-            if ask.is_open and self._is_remote() and self._remote.post_gate(ask):
+            if ask.is_open and self._remote.presents and self._remote.post_gate(ask):
                 how = f"it is a comment on {_pull_request(self._opening)} now, and a reply there counts"
             told += f" The gate stays open: {how}. Then go on with assent session --resume."
         say(told)

@@ -268,7 +268,8 @@ PAGE = (
             ("L2", "Minor", "bug", 99, "marked for posting", "src/conf.py", "Unused setting"),
         ]
     )
-    + """## Comments by file
+    + """
+## Comments by file
 
 ```json
 {"src/retry.py":[{"thread_id":5,"author":"sam","file":"src/retry.py","line":80,"body":"Why twice?","status":"to-verify"}]}
