@@ -11,11 +11,15 @@ import sys
 from collections.abc import Callable
 
 from tools.page import ROOT
+from tools.reference_capability import render_capabilities
 from tools.reference_cli import render_cli
 from tools.reference_error import render_errors, render_exit_status
+from tools.reference_gate import render_gates
 from tools.reference_json import render_json_page
 from tools.reference_python import render_python
 from tools.reference_run import render_run_states
+from tools.reference_schema import render_schema
+from tools.reference_session import render_session
 from tools.reference_state import render_states
 from tools.reference_topic import render_topics
 
@@ -23,12 +27,16 @@ __all__ = ["PAGES", "main", "render", "stale"]
 
 PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/ask-states.md": render_states,
+    "docs/reference/capabilities.md": render_capabilities,
     "docs/reference/cli.md": render_cli,
     "docs/reference/errors.md": render_errors,
     "docs/reference/exit-status.md": render_exit_status,
+    "docs/reference/gates.md": render_gates,
     "docs/reference/json.md": render_json_page,
     "docs/reference/python.md": render_python,
     "docs/reference/run-states.md": render_run_states,
+    "docs/reference/session.md": render_session,
+    "docs/reference/session.schema.json": render_schema,
     "docs/reference/topics.md": render_topics,
 }
 _NOTE = "<!-- Written by `make docs` from the code. Change the code, not this page. -->\n\n"
@@ -36,7 +44,8 @@ _NOTE = "<!-- Written by `make docs` from the code. Change the code, not this pa
 
 def render(name: str) -> str:
     """Return a page as the code tells it."""
-    return _NOTE + PAGES[name]().rstrip("\n") + "\n"
+    note = _NOTE if name.endswith(".md") else ""  # JSON has no place for one
+    return note + PAGES[name]().rstrip("\n") + "\n"
 
 
 def stale(name: str) -> str:

@@ -124,7 +124,9 @@ _HEAD = """\
 # JSON
 
 `assent show --json`, `ask --json`, `answer --json`, `claim --json` and `withdraw --json` print one [ask](#ask).
-`inbox --json` prints `{"asks": [ask, …]}`, `runs --json` prints `{"runs": [run, …]}` with one [run](#run) each.
+`gate --json` prints `{"choice", "arguments", "ask_id", "by", "via", "assurance"}` with nulls where nothing was chosen,
+and `marked` where there were findings; `gate --list --json` prints the gates, `session --json` [how it
+ended](session.md#json). `inbox --json` prints `{"asks": [ask, …]}`, `runs --json` prints `{"runs": [run, …]}` with one [run](#run) each.
 `pause`, `resume`, `cancel` and `escalate --json` print the [RESULT](topics.md#commands-and-what-came-of-them).
 `log --json` prints one [event](#events) a line, `read` and `post` one [message](topics.md#a-message). An error prints
 `{"error": {"code", "message", "details"}}`; see [errors](errors.md).

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any
 
@@ -20,7 +20,8 @@ _CLIENTS = ("Client", "AsyncClient")
 _WRAPPED = {"open": "Handle", "run": "DrivenRun"}
 """What a client makes of what the call behind its method returns."""
 _VALUES = (
-    *("Ask", "Field", "Option", "Prompt", "Run", "Turn", "ControlMessage", "Message"),
+    *("Ask", "Field", "Option", "Prompt", "Context", "Choice", "Closing", "Run", "Turn"),
+    *("ControlMessage", "Message"),
     *("Consequence", "DoneReason", "Kind", "Mode", "State", "Status"),
 )
 
@@ -36,6 +37,14 @@ _VALUE = """\
 
 An answer is a `Value`: `{value}`. It is one text, a list where several options may be chosen, and in a round a value
 for each field's name.
+"""
+
+_GATES = """\
+## Gates and review sessions
+
+Functions that take a client as their first argument. `assent.pass_gate_async` and `assent.hold_session_async` are the same
+for an `AsyncClient`, each awaited. How to use them: [stop at a gate](../how-to/stop-at-a-gate.md#from-python),
+[review a pull request](../how-to/review-a-pull-request.md#from-python).
 """
 
 _ASYNC_RUN = """\
@@ -58,6 +67,8 @@ def render_python() -> str:
     for name in ("Handle", "AsyncHandle", "DrivenRun"):
         parts += _class(name, named[name])
     parts.append(_ASYNC_RUN)
+    parts.append(_GATES)
+    parts += [_entry(name, named[name], is_for_client=True) for name in ("pass_gate", "hold_session")]
     parts.append(_VALUE.format(value=_annotation(str(Value))))
     parts += [f"- `assent.{name}`: {first_sentence(named[name])}" for name in _VALUES]
     for name in ("Run", "Turn"):
@@ -129,15 +140,15 @@ def _methods(cls: Any) -> Iterator[tuple[str, Any]]:
                 yield name, member
 
 
-def _entry(name: str, function: Any, *, prefix: str = "") -> str:
+def _entry(name: str, function: Any, *, prefix: str = "", is_for_client: bool = False) -> str:
     called = prefix or name
     told = "\n\n".join(paragraphs(function)) or ""
-    return f"```python\n{_signature(called, function)}\n```\n\n{told}\n"
+    return f"```python\n{_signature(called, function, is_for_client=is_for_client)}\n```\n\n{told}\n"
 
 
-def _signature(name: str, function: Any) -> str:
+def _signature(name: str, function: Any, *, is_for_client: bool = False) -> str:
     found = inspect.signature(function)
-    shown = []
+    shown = ["client: Client"] if is_for_client else []
     is_keyword_only = False
     for parameter in found.parameters.values():
         if parameter.name in ("self", "calls"):
@@ -161,6 +172,8 @@ def _parameter(parameter: inspect.Parameter) -> str:
     if parameter.default is parameter.empty:
         return told
     default = parameter.default
+    if isinstance(default, Mapping):
+        return f"{told} = …"
     return f"{told} = {str(default)!r}" if isinstance(default, Enum) else f"{told} = {default!r}"
 
 

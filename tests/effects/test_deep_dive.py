@@ -17,6 +17,7 @@ from assent.effects.performer import find_performer, intend, settle
 from assent.flows.session.effect import DeepDive
 from assent.flows.session.finding import Held
 from assent.flows.step import Done, Failed
+from assent.protocol.canonical import Json
 from assent.protocol.error import EffectError, ForbiddenError
 from assent.protocol.review import Category, Finding, Severity
 
@@ -93,18 +94,17 @@ def test_without_a_command_it_is_told_that_there_is_none() -> None:
 
 def test_callback_gets_the_action_and_the_finding() -> None:
     """A function of Python does as well as a command."""
-    seen: list[object] = []
+    seen: list[tuple[str, Json]] = []
 
-    def look(action: str, finding: object) -> str:
-        seen.append((action, finding))
+    def look(action: str, finding: dict[str, Json]) -> str:
+        seen.append((action, finding["id"]))
         return "Use a bound."
 
     performer = find_performer(deep_dive_performers(look), EFFECT)
     intention = intend(performer, EFFECT)
     assert not isinstance(intention, Failed)
     assert settle(performer, intention) == Done("Use a bound.")
-    ((action, finding),) = seen  # type: ignore[misc]
-    assert (action, finding["id"]) == ("Suggest fix", "H1")
+    assert seen == [("Suggest fix", "H1")]
 
 
 def test_failing_command_is_told_with_its_status_and_words(tmp_path: Path) -> None:

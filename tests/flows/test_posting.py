@@ -1,5 +1,7 @@
 """What will be posted, and with which verdict."""
 
+from typing import Any, Literal
+
 import pytest
 
 from assent.flows.session.posting import (
@@ -12,7 +14,7 @@ from assent.flows.session.posting import (
     render_verdict,
     verdict,
 )
-from assent.protocol.review import Comment, Severity
+from assent.protocol.review import Comment, Finding, Severity
 from tests.github.samples import finding, new_session
 
 __all__: list[str] = []
@@ -20,27 +22,27 @@ __all__: list[str] = []
 HIGH, MEDIUM, LOW = (finding(severity) for severity in Severity)
 
 
-def thread(status: str) -> Comment:
+def thread(status: Literal["open", "to-verify", "resolved"]) -> tuple[Comment, ...]:
     """Return a thread of another reviewer."""
-    return Comment(5, "bob", "src/pay.py", 2, "Why?", status)  # type: ignore[arg-type] # the cases below are checked
+    return (Comment(5, "bob", "src/pay.py", 2, "Why?", status),)
 
 
 @pytest.mark.parametrize(
     ("findings", "threads", "event", "words"),
     [
-        ([HIGH, MEDIUM], [], Event.REQUEST_CHANGES, "Request changes"),
-        ([LOW], ["open"], Event.REQUEST_CHANGES, "Request changes"),
-        ([MEDIUM, LOW], ["resolved"], Event.COMMENT, "Approve with suggestions"),
-        ([LOW], ["to-verify"], Event.COMMENT, "Approve with suggestions"),
-        ([LOW], ["resolved"], Event.APPROVE, "Approve"),
-        ([], [], Event.APPROVE, "Approve"),
+        ([HIGH, MEDIUM], (), Event.REQUEST_CHANGES, "Request changes"),
+        ([LOW], thread("open"), Event.REQUEST_CHANGES, "Request changes"),
+        ([MEDIUM, LOW], thread("resolved"), Event.COMMENT, "Approve with suggestions"),
+        ([LOW], thread("to-verify"), Event.COMMENT, "Approve with suggestions"),
+        ([LOW], thread("resolved"), Event.APPROVE, "Approve"),
+        ([], (), Event.APPROVE, "Approve"),
     ],
 )
 def test_verdict_follows_the_worst_finding_and_the_open_threads(
-    findings: list[object], threads: list[str], event: Event, words: str
+    findings: list[Finding], threads: tuple[Comment, ...], event: Event, words: str
 ) -> None:
     """G-U9, case by case."""
-    session = new_session(*findings, comments=tuple(map(thread, threads)))  # type: ignore[arg-type] # findings
+    session = new_session(*findings, comments=threads)
     assert verdict(session) is event
     assert render_verdict(verdict(session)) == words
     assert f"**{words}**" in compose(session, session.held, event).body
@@ -76,7 +78,7 @@ def test_comment_says_badge_id_title_and_suggestion() -> None:
 @pytest.mark.parametrize(
     "changes", [{"side": "LEFT"}, {"suggestion": "a\u202eb"}], ids=["old-text", "hidden"]
 )
-def test_suggestion_that_must_not_be_applied_is_plain_code(changes: dict[str, str]) -> None:
+def test_suggestion_that_must_not_be_applied_is_plain_code(changes: dict[str, Any]) -> None:
     """On the old text nothing can be replaced, and nobody should commit what they cannot see."""
     session = new_session(finding(**{"suggestion": "check(sum)", **changes}))
     (comment,) = compose(session, session.held, Event.REQUEST_CHANGES).comments
@@ -86,13 +88,14 @@ def test_suggestion_that_must_not_be_applied_is_plain_code(changes: dict[str, st
 
 def test_text_of_an_agent_calls_nobody_and_hides_nothing() -> None:
     """In the title as in the description, in a comment as in a reply."""
-    words = {"title": "ask @ana <!-- x", "description": "@acme/team <!-- do as I say --> \u200b"}
+    words: dict[str, Any] = {
+        "title": "ask @ana <!-- x",
+        "description": "@acme/team <!-- do as I say --> \u200b",
+    }
     session = new_session(finding(**words), finding(**words, thread_id=5))
     posting = compose(session, session.held, Event.REQUEST_CHANGES)
     for body in (posting.comments[0].body, posting.comments[0].plain, posting.replies[0].body):
-        assert not {"@ana", "@acme", "<!--", "\u200b"} & {
-            part for part in ("@ana", "@acme", "<!--", "\u200b") if part in body
-        }
+        assert not [part for part in ("@ana", "@acme", "<!--", "\u200b") if part in body]
         assert "&lt;!-- do as I say" in body
 
 

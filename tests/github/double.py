@@ -27,7 +27,6 @@ __all__ = ["HEAD", "TOKEN", "Double", "Fault", "serve"]
 TOKEN = "ghp_double"
 HEAD = "c0ffee" + "0" * 34
 _LIMIT = 65_536
-_REPOSITORY = "/repos/acme/shop"
 _SCHEMA = json.loads((Path(__file__).parent / "schema.json").read_text())
 
 Answer = tuple[int, Any]
@@ -167,8 +166,9 @@ class Double:
     ) -> int:
         """Have somebody write a comment; return its id."""
         moment = self.now()
+        identity = self.new_id()
         comment = {
-            "id": self.new_id(),
+            "id": identity,
             "body": body,
             "created_at": moment,
             "updated_at": self.now() if is_edited else moment,
@@ -176,7 +176,7 @@ class Double:
             "performed_via_github_app": app,
         }
         self.comments.append(comment)
-        return int(comment["id"])
+        return identity
 
     # What is asked of it
 

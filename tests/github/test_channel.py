@@ -1,8 +1,10 @@
 """Both ways to GitHub answer alike: what it said, or one plain sentence on why not."""
 
 import http.client
+import json
 import os
 import socket
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator
@@ -12,7 +14,6 @@ from pathlib import Path
 
 import pytest
 
-from assent.effects.github import channel as channel_module
 from assent.effects.github import rest as rest_module
 from assent.effects.github.channel import MAX_PAGES, Channel, pages
 from assent.effects.github.find import availability, find_channel
@@ -22,6 +23,7 @@ from assent.protocol.canonical import Json
 from assent.protocol.error import EffectError, GitHubError
 from tests.github.double import TOKEN, Double, Fault
 from tests.proves import proves
+from tools.github_schema import OPERATIONS
 
 __all__: list[str] = []
 
@@ -284,10 +286,38 @@ def test_redirect_is_not_followed_with_the_token(double: Double) -> None:
     assert double.log == []
 
 
-def test_starting_the_program_does_not_load_the_http_client() -> None:
-    """Only what talks to GitHub pays for it."""
-    assert channel_module.__name__ in sys.modules
-    assert "httpx2" not in vars(channel_module)
+def run(source: str) -> str:
+    """Return what a fresh Python prints."""
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
+    )
+    return done.stdout.strip()
+
+
+def test_http_client_is_loaded_by_those_who_look_for_a_way_only() -> None:
+    """Posting, comments and the program's start do without it."""
+    loaded = "import assent, assent.cli, assent.effects.github.review, assent.surfaces.comment, sys"
+    assert run(f"{loaded}; print('httpx2' in sys.modules)") == "False"
+    assert run("import assent.effects.github.find, sys; print('httpx2' in sys.modules)") == "True"
+
+
+def test_token_without_the_http_client_goes_by_gh(fake_gh: Path) -> None:
+    """The client comes with an extra; gh takes the token from the environment, too."""
+    source = (
+        "import sys; sys.modules['httpx2'] = None\n"
+        "from assent.effects.github.find import availability, find_channel\n"
+        f"environ = {{'GH_TOKEN': 't', 'PATH': {str(fake_gh)!r}}}\n"
+        "print(type(find_channel(environ)).__name__, availability({'GH_TOKEN': 't', 'PATH': ''}))"
+    )
+    assert run(source) == "GhChannel missing"
+
+
+def test_schema_has_the_operations_that_are_made_and_says_where_it_is_from() -> None:
+    """It is written by a tool; this is what the tool was told to take."""
+    schema = json.loads((Path(__file__).parent / "schema.json").read_text())
+    assert [(each["method"], each["path"]) for each in schema["operations"]] == list(OPERATIONS)
+    assert schema["source"]["package"] == "@octokit/openapi"
+    assert len(schema["source"]["sha256"]) == 64
 
 
 def test_double_refuses_what_the_schema_does_not_have(rest_environ: dict[str, str], double: Double) -> None:

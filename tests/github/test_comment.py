@@ -12,6 +12,7 @@ from assent.protocol.gate import CHUNK_LOOP, PHASE_GATE, Gate, check_question, r
 from assent.protocol.principal import Principal, parse_principal
 from assent.protocol.prompt import Prompt, question
 from assent.protocol.reply import recognise
+from assent.surfaces import comment as comment_module
 from assent.surfaces.card import short_id
 from assent.surfaces.comment import Collected, PostedGate, close_gate, collect, post_gate, principal_of
 from tests.github.double import Double, Fault
@@ -84,7 +85,7 @@ def scene(channel: Channel, double: Double) -> Scene:
     return Scene(channel, double)
 
 
-@proves("G2", "G44")
+@proves("G2")
 def test_gate_is_posted_as_the_same_block(scene: Scene, double: Double) -> None:
     """G-X2: the block, how to answer, and a hidden mark."""
     (comment,) = double.comments
@@ -128,7 +129,7 @@ def test_action_that_is_too_long_is_not_posted(channel: Channel, double: Double)
     assert double.comments == []
 
 
-@proves("G36", "G37")
+@proves("G36", "G37", "G44")
 @pytest.mark.parametrize("others_open", [0, 2])
 @pytest.mark.parametrize(
     ("typed", "label"), [("1", "Continue"), ("skip to SYNTHESIS", "Skip to synthesis"), ("pause", "pause")]
@@ -145,6 +146,13 @@ def test_reply_that_names_the_gate_is_taken(
     assert scene.desk.heard == [("human:ana@github", typed)]
     assert double.reactions == [(reply, "rocket")]
     assert double.comments[0]["body"].startswith(f"**Answered** by `ana`: `{label}`\n\n---\n### ")
+
+
+def test_reply_below_the_quoted_gate_is_taken(scene: Scene, double: Double) -> None:
+    """Whoever quotes it may copy its hidden marker along."""
+    quoted = "\n".join(f"> {line}" for line in double.comments[0]["body"].split("\n"))
+    double.say("ana", f"{quoted}\n\n1")
+    assert scene.collect().ask is not None
 
 
 def test_plain_number_is_taken_only_where_no_other_gate_is_open(scene: Scene, double: Double) -> None:
@@ -253,15 +261,18 @@ def test_strangers_are_not_heard_and_get_one_thumb_each_at_most(scene: Scene, do
     assert scene.echoes == []
 
 
-def test_crowd_is_looked_up_in_portions(scene: Scene, double: Double) -> None:
+def test_crowd_is_looked_up_in_portions(
+    scene: Scene, double: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """And the next look takes up where this one stopped, so the answer behind the crowd is found."""
-    for number in range(60):
+    monkeypatch.setattr(comment_module, "MAX_AUTHORS", 4)
+    for number in range(5):
         double.say(f"stranger-{number}", "1")
     double.say("ana", "1")
     assert scene.collect().ask is None
     assert scene.collect().ask is not None
     asked = [path for _, path, _ in double.log if path.endswith("/permission")]
-    assert len(asked) == len(set(asked)) == 61
+    assert len(asked) == len(set(asked)) == 6
 
 
 def test_answer_that_was_edited_is_refused_and_told(scene: Scene, double: Double) -> None:
@@ -355,7 +366,6 @@ def test_principal_is_a_person_of_github() -> None:
     assert str(principal_of("ana-1")) == "human:ana-1@github"
 
 
-@proves("G12", "G13", "G21")
 def test_one_answer_is_found_among_hundreds_of_comments(scene: Scene, double: Double) -> None:
     """Bots, apps, strangers, edits, quotes, fences, other gates, our own marks: not a word of theirs is delivered."""
     name, gate = scene.name, double.comments.pop()

@@ -50,9 +50,9 @@ def fail(channel: Channel, effect: PostReview) -> str:
 
 def add_thread(double: Double) -> int:
     """Have somebody begin a thread."""
-    thread = {"id": double.new_id(), "body": "Why?"}
-    double.threads.append(thread)
-    return int(thread["id"])
+    identity = double.new_id()
+    double.threads.append({"id": identity, "body": "Why?"})
+    return identity
 
 
 def draft(double: Double, body: str) -> dict[str, Any]:

@@ -216,10 +216,12 @@ def _check_chunk(chunk: Chunk, place: str) -> None:
         raise BadRequestError(f"A chunk needs a label that can be seen, at {place}.label.")
     for number, finding in enumerate(chunk.findings):
         where = f"{place}.findings[{number}]"
+        if is_blank(finding.description):
+            raise BadRequestError(f"A finding needs a description that can be seen, at {where}.description.")
         if is_blank(finding.title):
             raise BadRequestError(f"A finding needs a title that can be seen, at {where}.title.")
         parts = finding.file.split("/")
-        if finding.file.startswith("/") or ".." in parts or "" in parts:
+        if not {"", ".", ".."}.isdisjoint(parts):
             raise BadRequestError(
                 f'"{quote(finding.file)}" is no path inside the repository, at {where}.file.'
             )

@@ -3,7 +3,7 @@
 Rule 1: a reply is the first line that its author wrote: what is quoted, fenced as code or hidden does not count.
 Rule 2: it is for a gate if it names the gate, `/gate SHORTID 1`. Where no other gate is open, a line counts too
         that is exactly a number, a label or a command of it. Everything else is people talking to each other.
-Rule 3: a hidden mark ties a comment to its ask. No comment with a mark of ours is ever a reply.
+Rule 3: a hidden marker ties a comment to its ask. No comment with a marker of ours is ever a reply.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ import re
 import msgspec
 from msgspec.structs import replace
 
+from assent.flows.session.posting import MAX_BODY
 from assent.protocol.answer import labels
 from assent.protocol.ask import Ask
 from assent.protocol.block import render_brief, render_question
@@ -26,8 +27,7 @@ from assent.protocol.reply import recognise
 from assent.surfaces.card import short_id
 
 __all__ = [
-    "MARK",
-    "MAX_BODY",
+    "MARKER",
     "Addressed",
     "echoed_ids",
     "read_reply",
@@ -36,9 +36,7 @@ __all__ = [
     "render_echo",
 ]
 
-MAX_BODY = 65_000
-"""GitHub refuses a comment of more than 65,536 characters; the rest is for what is added when it is answered."""
-MARK = "<!-- assent:"
+MARKER = "<!-- assent:"
 _LEAST_SUMMARY = 1_000
 
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
@@ -66,7 +64,7 @@ def render_body(ask: Ask, nonce: str) -> str:
     help_line = f"To answer, write a comment that begins with `/gate {name}`, as in `/gate {name} 1`"
     if not _takes_anything(ask.prompt):
         help_line += "; just `1` will do while no other gate is open here"
-    tail = f"\n\n---\n{help_line}.\n\n{MARK}gate {ask.ask_id} {nonce} -->"
+    tail = f"\n\n---\n{help_line}.\n\n{MARKER}gate {ask.ask_id} {nonce} -->"
     block = _block(ask.prompt)
     if len(block) + len(tail) > MAX_BODY:
         block = _shorten(ask.prompt, MAX_BODY - len(tail))
@@ -105,7 +103,7 @@ def render_echo(ask: Ask, refusal: AssentError, comment_id: int) -> str:
     told = neutralise(refusal.message)
     brief = neutralise(render_brief(ask.prompt))
     return (
-        f"{told}\n\n{brief}\n\nAnswer with `/gate {short_id(ask.ask_id)} …`.\n\n{MARK}echo {comment_id} -->"
+        f"{told}\n\n{brief}\n\nAnswer with `/gate {short_id(ask.ask_id)} …`.\n\n{MARKER}echo {comment_id} -->"
     )
 
 
@@ -116,7 +114,8 @@ def echoed_ids(body: str) -> list[int]:
 
 def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
     """Return what `body` says to the gate of `ask`; nothing if it does not speak to it."""
-    if MARK in body:
+    # Quoted it is somebody else's: who answers by quoting the gate may have copied it along.
+    if any(MARKER in line for line in body.split("\n") if not _QUOTE.match(line)):
         return None
     lines = _own_lines(body)
     if not lines:

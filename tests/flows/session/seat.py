@@ -223,7 +223,8 @@ class Seat:
     def posted_ids(self) -> list[str]:
         """The findings of the one review that was posted."""
         (review,) = self.posted
-        return [each.finding_id for each in (*review.comments, *review.replies)]
+        comments = [comment.finding_id for comment in review.comments]
+        return comments + [reply.finding_id for reply in review.replies]
 
     @property
     def marks(self) -> dict[str, bool]:

@@ -1,5 +1,7 @@
 """A code review from its first gate to its end: every gate, every option, every command, every way out."""
 
+from typing import Any
+
 import pytest
 from msgspec.structs import replace
 
@@ -35,7 +37,7 @@ DESELECT = "This will unmark 2 findings. They won't be posted. Proceed? [y/n]"
 ALL_IDS = ["H1", "M1", "M2", "L1", "H2", "L2"]
 
 
-def open_at(*replies: str, review: Review = REVIEW, **changes: object) -> Seat:
+def open_at(*replies: str, review: Review = REVIEW, **changes: Any) -> Seat:
     """Return a seat whose replies have run out, at the gate that they led to."""
     seat = Seat(*replies)
     with pytest.raises(StillOpen):
@@ -43,7 +45,7 @@ def open_at(*replies: str, review: Review = REVIEW, **changes: object) -> Seat:
     return seat
 
 
-def ended(*replies: str | Ended, review: Review = REVIEW, **changes: object) -> tuple[Closing, Seat]:
+def ended(*replies: str | Ended, review: Review = REVIEW, **changes: Any) -> tuple[Closing, Seat]:
     """Return how a session ended, and the seat."""
     seat = Seat(*replies)
     closing = seat.drive(opening(review, **changes))
@@ -429,8 +431,9 @@ def test_deep_dive_that_fails_is_told_and_the_gate_shown_again() -> None:
 @pytest.mark.parametrize("way", ["synthesis", "post-only"])
 def test_deep_dive_works_wherever_there_are_findings(way: str) -> None:
     """G-X3; it returns to the gate that it came from."""
-    before, changes = ((), {"is_post_only": True}) if way == "post-only" else (TO_SYNTHESIS, {})
-    seat = open_at(*before, "deep-dive L2", "Analyze context", "Return to chunk", **changes)
+    before = TO_SYNTHESIS if way == "synthesis" else ()
+    replies = ("deep-dive L2", "Analyze context", "Return to chunk")
+    seat = open_at(*before, *replies, is_post_only=way == "post-only")
     assert seat.gates[-4:-1] == [seat.gates[-1], "Deep-dive", "Deep-dive"]
     assert [dive.held.finding_id for dive in dives(seat)] == ["L2"]
     saves = [effect for effect in seat.done if isinstance(effect, SaveSession)]

@@ -67,7 +67,7 @@ visible = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 texts = st.lists(st.sampled_from(HOSTILE) | visible, max_size=4).map("".join)
 long_texts = texts.map(lambda text: text[:20_000])
 lines = texts.map(lambda text: "x" + re.sub(r"[\r\n]", " ", text)[:400])
-paths = texts.map(lambda text: "src/" + re.sub(r"[\x00-\x1f/]|\.\.", "_", text)[:400] + ".py")
+paths = texts.map(lambda text: "src/_" + re.sub(r"[\x00-\x1f/]|\.\.", "_", text)[:400] + ".py")
 counts = st.integers(1, 2_000_000_000)
 findings = st.builds(
     Finding,
@@ -77,7 +77,7 @@ findings = st.builds(
     counts,
     st.sampled_from(Category),
     st.integers(0, 100),
-    long_texts.map(lambda text: text or "."),
+    long_texts.map(lambda text: "." + text),
     long_texts,
     st.none() | counts,
     st.sampled_from(["RIGHT", "LEFT"]),
@@ -382,7 +382,7 @@ def largest(filler: str) -> Review:
     """Return a review of as many bytes as may be handed in."""
     room = MAX_REVIEW_BYTES // MAX_FINDINGS - 250
     spelled = len(msgspec.json.encode(filler)) - 2
-    text = filler * min(room // spelled, 20_000 // len(filler))
+    text = "." + filler * min(room // spelled, 19_999 // len(filler))
     finding = new_finding(description=text)
     each = MAX_FINDINGS // MAX_CHUNKS
     review = Review(

@@ -81,7 +81,7 @@ class Walker(Seat):
         return super().read()
 
     def _post(self, effect: PostReview) -> object:  # type: ignore[override]  # JSON, as far as the driver sees
-        ids = {each.finding_id for each in (*effect.comments, *effect.replies)}
+        ids = {each.finding_id for each in effect.comments} | {each.finding_id for each in effect.replies}
         assert ids <= self.marked, "something was posted that was not marked"
         gates = [(gate, chosen) for gate, chosen in self.chose if gate in ("Synthesis", "Post-only")]
         assert gates[-1][1] in POSTING, "something was posted that nobody chose to post"

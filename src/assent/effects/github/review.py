@@ -3,12 +3,12 @@
 1. A review that carries our name was posted before: nothing is done.
 2. A draft of ours that a crash left is deleted. This comes before everything else, as GitHub takes neither replies nor
    a second draft while there is one. A draft that is not ours belongs to a person: it is left alone, and told.
-3. Replies go into their threads, each with a hidden mark, so that a second try does not repeat them.
+3. Replies go into their threads, each with a hidden marker, so that a second try does not repeat them.
 4. A draft is made with the comments that have a line in the change; what GitHub does not place stands in the body.
 5. The draft is submitted with the verdict. Where GitHub takes no such verdict it becomes a comment, and that is told.
 6. If 4 or 5 fails, the draft is deleted, and the error says so in one sentence.
 
-Marks are hidden comments. That of a reply does not tell the name of the review, so nobody can post a review in advance
+Markers are hidden comments. That of a reply does not tell the name of the review, so nobody can post a review in advance
 that passes for ours.
 """
 
@@ -40,8 +40,8 @@ __all__ = ["ReviewPoster", "review_performers"]
 
 MAX_TRIES = 12
 """How often a draft is made to find out which comments GitHub does not place; the others go into the body."""
-_MARK = "<!-- assent:review "
-_FULL_MARK = re.compile(
+_MARKER = "<!-- assent:review "
+_FULL_MARKER = re.compile(
     r"<!-- assent:review (?P<name>\w+) new=(?P<new>\d+) replied=(?P<replied>\d+) failed=(?P<failed>\d+) -->"
 )
 _UNPLACEABLE = frozenset({403, 404, 410, 422})
@@ -133,7 +133,7 @@ class _Posting:
 
     def _find_posted(self, reviews: Sequence[_Review]) -> Posted | None:
         for review in reviews:
-            found = _FULL_MARK.search(review.body or "")
+            found = _FULL_MARKER.search(review.body or "")
             if found and found["name"] == self._effect.name and review.state != _PENDING:
                 return Posted(
                     int(found["new"]),
@@ -149,7 +149,7 @@ class _Posting:
         for review in reviews:
             if review.state != _PENDING:
                 continue
-            if _MARK not in (review.body or ""):
+            if _MARKER not in (review.body or ""):
                 raise GitHubError(
                     f"You have a review of {self._effect.pull_request} in progress that was not begun here: "
                     "submit or delete it first."
@@ -171,16 +171,16 @@ class _Posting:
 
     def _reply(self, reply: ThreadReply) -> None:
         token = digest(canonical([self._effect.name, reply.finding_id])).removeprefix("sha256:")[:32]
-        mark = f"<!-- assent:reply {token} -->"
+        marker = f"<!-- assent:reply {token} -->"
         if self._comments is None:
             listed = pages(self._channel, f"{self._pull}/comments")
             self._comments = [read(each, _Comment) for each in listed]
-        if any(mark in (comment.body or "") for comment in self._comments):
+        if any(marker in (comment.body or "") for comment in self._comments):
             self._replied += 1
             return
         path = f"{self._pull}/comments/{reply.thread_id}/replies"
         try:
-            self._channel.request("POST", path, {"body": f"{reply.body}\n\n{mark}"})
+            self._channel.request("POST", path, {"body": f"{reply.body}\n\n{marker}"})
         except GitHubError as error:
             if error.status not in _UNPLACEABLE:
                 raise
@@ -245,7 +245,7 @@ class _Posting:
     def _create(self, commit: str, comments: Sequence[InlineComment]) -> int:
         body: Json = {
             "commit_id": commit,
-            "body": f"{_MARK}{self._effect.name} -->",
+            "body": f"{_MARKER}{self._effect.name} -->",
             "comments": [
                 {"path": each.path, "line": each.line, "side": each.side, "body": each.body}
                 for each in comments
@@ -296,7 +296,7 @@ class _Posting:
         body, left_out = render_body(self._effect.body, self._unplaced, self._notes)
         failed = len(self._unplaced) - len(left_out)
         counts = f"new={placed} replied={self._replied} failed={failed}"
-        return f"{body}\n\n{_MARK}{self._effect.name} {counts} -->", left_out
+        return f"{body}\n\n{_MARKER}{self._effect.name} {counts} -->", left_out
 
     def _was_submitted(self, path: str) -> _Review | None:
         """Return the review if it was submitted although no answer came."""

@@ -119,6 +119,7 @@ def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held
     came = yield from do(compose(talk.session, chosen, event))
     if isinstance(came, Failed):
         yield from say(f"Not posted: {came.message}")
+        yield from talk.save()  # so that whoever resumes is asked anew before it is tried again
         return (yield from _export(talk, How.FAILED, came.message))
     # Without a result it had been posted before, and nobody knows any more with which counts.
     posted = Posted(0, 0, 0, was_posted=True) if came.result is None else convert(came.result, Posted)

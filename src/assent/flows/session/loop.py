@@ -86,10 +86,10 @@ def dive(talk: Talk, choice: Choice, offered: Sequence[Held]) -> Flow[None]:
         if choice.label == "Return to chunk":
             return
         found = yield from do(DeepDive(choice.label, held, str(talk.session.pull_request)))
+        yield from talk.save()  # so that whoever resumes does not have it done again
         if isinstance(found, Failed):
             yield from say(f"{choice.label} did not work: {found.message}")
         else:
-            yield from talk.save()  # so that whoever resumes does not have it done again
             text = found.result if isinstance(found.result, str) else ""
             yield from say(
                 f"{choice.label}, {held.finding_id}:\n\n{display(text).strip() or 'It said nothing.'}"

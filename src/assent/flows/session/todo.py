@@ -26,7 +26,7 @@ PHASES = ("Overview", "Visual discovery", "Chunk plan", "Chunk review", "Synthes
 _FLOW, _AD_HOC = "## Flow", "## Ad hoc"
 _OPEN = re.compile(r"^\s*- \[ \] (?P<text>.+)$").match
 _BOX = re.compile(r"^\s*- \[[ xX]\] ").match
-_HEAD = re.compile(r"# Review of ").match
+_HEAD = re.compile(r"\A# Review of .*")
 _COMMENT = re.compile(r"\s*<!--.*?-->\s*$")
 
 
@@ -45,9 +45,7 @@ def begin_list(session: Session, before: str = "") -> str:
             for part in session.parts:
                 is_done = part.status in (ChunkStatus.REVIEWED, ChunkStatus.SKIPPED)
                 flow.append(f"  {_box(chunk_line(part.number, part.chunk.label), is_done=is_done)}")
-    lines = before.rstrip().split("\n")
-    if _HEAD(lines[0]):
-        del lines[:2]
+    lines = _HEAD.sub("", before).strip("\n").split("\n")
     if _AD_HOC not in lines:
         lines += ["", _AD_HOC]
     if _FLOW not in lines:
@@ -56,7 +54,7 @@ def begin_list(session: Session, before: str = "") -> str:
     start, end = _section(lines, _FLOW)
     theirs = [line for line in lines[start:end] if line.strip() and not _BOX(line)]
     lines[start:end] = [*flow, *theirs, ""]
-    return _end_well([f"# Review of {session.pull_request}", "", *lines])
+    return f"# Review of {session.pull_request}\n\n{_end_well(lines)}"
 
 
 def tick(before: str, line: str) -> str:
