@@ -39,6 +39,9 @@ The line of typed commands is there where the gate advertises some.
 What can be named is what is there when the gate opens:
 
 {placeholders}
+An option that needs such a name and got none, as `Deep-dive`, asks for it in a follow-up question; `back` leads back to
+the gate.
+
 Nothing else is taken, and nothing is guessed: no beginning of a label, no word that is nearly one. What is not recognised
 is shown back with the options, and the gate stays as it is, as often as that happens.
 

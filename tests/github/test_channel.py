@@ -16,7 +16,7 @@ import pytest
 
 from assent.effects.github import rest as rest_module
 from assent.effects.github.channel import MAX_PAGES, Channel, pages
-from assent.effects.github.find import availability, find_channel
+from assent.effects.github.find import find_channel
 from assent.effects.github.gh import GhChannel, gh_channel
 from assent.effects.github.rest import RestChannel, rest_channel
 from assent.protocol.canonical import Json
@@ -154,9 +154,8 @@ def test_remote_comment_channel_is_detected_by_token_or_command(
     assert isinstance(find_channel({**gh_environ, **rest_environ, "PATH": gh_environ["PATH"]}), RestChannel)
     assert isinstance(find_channel({**rest_environ, "GH_TOKEN": "", "GITHUB_TOKEN": "t"}), RestChannel)
     assert isinstance(find_channel(gh_environ), GhChannel)
-    assert availability(rest_environ) == availability(gh_environ) == "available"
     assert find_channel({"PATH": str(tmp_path)}) is None
-    assert availability({"PATH": str(tmp_path), "GH_TOKEN": " "}) == "missing"
+    assert find_channel({"PATH": str(tmp_path), "GH_TOKEN": " "}) is None
 
 
 def test_gh_of_the_repository_at_hand_is_not_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,17 +298,6 @@ def test_http_client_is_loaded_by_those_who_look_for_a_way_only() -> None:
     loaded = "import assent, assent.cli, assent.effects.github.review, assent.surfaces.comment, sys"
     assert run(f"{loaded}; print('httpx2' in sys.modules)") == "False"
     assert run("import assent.effects.github.find, sys; print('httpx2' in sys.modules)") == "True"
-
-
-def test_token_without_the_http_client_goes_by_gh(fake_gh: Path) -> None:
-    """The client comes with an extra; gh takes the token from the environment, too."""
-    source = (
-        "import sys; sys.modules['httpx2'] = None\n"
-        "from assent.effects.github.find import availability, find_channel\n"
-        f"environ = {{'GH_TOKEN': 't', 'PATH': {str(fake_gh)!r}}}\n"
-        "print(type(find_channel(environ)).__name__, availability({'GH_TOKEN': 't', 'PATH': ''}))"
-    )
-    assert run(source) == "GhChannel missing"
 
 
 def test_schema_has_the_operations_that_are_made_and_says_where_it_is_from() -> None:

@@ -242,6 +242,11 @@ def _render_closing(closing: Closing) -> str:
     posted = closing.posted
     if closing.how is How.POSTED and posted is not None:
         where = f" {posted.url}" if posted.url else ""
+        if posted.was_posted:
+            return f"It had been posted before, so nothing was posted again.{where}"
+        if posted.left_out:
+            where += f" No room was left for {', '.join(posted.left_out)}: post them with assent session --post-only."
+        where += f" {posted.note}" if posted.note else ""
         return f"Posted: {say_count(posted.new, 'new comment')}, {posted.replied} replied, {posted.failed} failed.{where}"
     sentences = {
         How.SAVED: "Saved locally. Post them later with: assent session --post-only",

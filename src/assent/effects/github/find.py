@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Literal
+from collections.abc import Mapping
 
 from assent.effects.direct import Direct
 from assent.effects.github.channel import Channel
 from assent.effects.github.gh import gh_channel
+from assent.effects.github.rest import rest_channel
 from assent.effects.github.review import ReviewPoster
 from assent.effects.performer import Performers
 from assent.flows.session.posting import PostReview
 from assent.protocol.canonical import Json
 from assent.protocol.error import EffectError
 
-_ways: list[Callable[[Mapping[str, str]], Channel | None]] = [gh_channel]
-try:
-    from assent.effects.github.rest import rest_channel
-except ModuleNotFoundError as error:
-    # It comes with an extra. Without it there is still gh, which takes a token from the environment, too.
-    if error.name != "httpx2":
-        raise
-else:
-    _ways.insert(0, rest_channel)
-
-__all__ = ["availability", "find_channel", "posting_performers"]
+__all__ = ["find_channel", "posting_performers"]
 
 
 def find_channel(environ: Mapping[str, str]) -> Channel | None:
@@ -33,12 +23,7 @@ def find_channel(environ: Mapping[str, str]) -> Channel | None:
     Raises:
         GitHubError: there is a token, and the address beside it is not one that a token may be sent to.
     """
-    return next(filter(None, (way(environ) for way in _ways)), None)
-
-
-def availability(environ: Mapping[str, str]) -> Literal["available", "missing"]:
-    """Say whether there is a way."""
-    return "missing" if find_channel(environ) is None else "available"
+    return rest_channel(environ) or gh_channel(environ)
 
 
 def posting_performers(environ: Mapping[str, str]) -> Performers:

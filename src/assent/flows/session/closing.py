@@ -8,9 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from assent.flows.gate import ask_for, check
 from assent.flows.session.effect import ClearSession, CountTodos, SaveFindings
-from assent.flows.session.finding import ChunkStatus, Held, begin, enter, in_order, mark, toggle
+from assent.flows.session.finding import ChunkStatus, Held, Session, begin, enter, in_order, mark, toggle
 from assent.flows.session.loop import dive
 from assent.flows.session.posting import Event, Posted, compose, post_only_verdict, render_verdict, verdict
 from assent.flows.session.table import render_findings, render_tally, say_count
@@ -123,12 +125,16 @@ def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held
         return (yield from _export(talk, How.FAILED, came.message))
     # Without a result it had been posted before, and nobody knows any more with which counts.
     posted = Posted(0, 0, 0, was_posted=True) if came.result is None else convert(came.result, Posted)
-    yield from do(ClearSession())
+    if posted.left_out:  # what found no room there must not be lost here
+        left = tuple(held for held in talk.session.held if held.finding_id in posted.left_out)
+        yield from _export(talk, How.SAVED, session=replace(talk.session, held=left))
+    else:
+        yield from do(ClearSession())
     return Closing(How.POSTED, posted)
 
 
-def _export(talk: Talk, how: How, reason: str = "") -> Flow[Closing]:
-    saved = yield from do(SaveFindings(talk.session))
+def _export(talk: Talk, how: How, reason: str = "", session: Session | None = None) -> Flow[Closing]:
+    saved = yield from do(SaveFindings(session or talk.session))
     if isinstance(saved, Failed):
         yield from say(f"The findings were not saved: {saved.message}")
         return Closing(How.FAILED, None, saved.message)
