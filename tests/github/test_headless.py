@@ -1,0 +1,195 @@
+"""`assent session` and `assent gate` where nobody sits: gates on the pull request, answers from there, and the review."""
+
+import json
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from assent import Ask
+from tests.cli.shell import Result, Shell
+from tests.github.double import HEAD, Double, Fault
+from tests.proves import proves
+
+__all__: list[str] = []
+
+STOP = "\N{OCTAGONAL SIGN}"
+
+
+def finding(severity: str, title: str, line: int) -> dict[str, object]:
+    """Return a finding as a file has it."""
+    return {
+        "severity": severity,
+        "title": title,
+        "file": "src/pay.py",
+        "line": line,
+        "category": "bug",
+        "confidence": 95,
+        "description": "Nobody checks the sum.",
+    }
+
+
+REVIEW = {
+    "pull_request": {"owner": "acme", "repo": "shop", "number": 7, "head_sha": HEAD},
+    "chunks": [
+        {
+            "label": "payments",
+            "files": ["src/pay.py", "logo.png"],
+            "lines": 4,
+            "findings": [finding("critical", "Overdraft", 3), finding("warning", "Rounding", 2)],
+        }
+    ],
+}
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    """Give a shell in a folder with a review."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "findings.json").write_text(json.dumps(REVIEW))
+    shell = Shell(folder)
+    yield shell
+    shell.close()
+
+
+Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(shell: Shell, double: Double, rest_environ: dict[str, str]) -> Run:
+    """Give `assent session` with a token and without a terminal."""
+    double.permissions = {"ana": "write", "stranger": "read"}
+    token, address = rest_environ["GH_TOKEN"], rest_environ["GITHUB_API_URL"]
+
+    def run(*arguments: str, **changes: str | None) -> Result:
+        return shell.run(*arguments, GH_TOKEN=token, GITHUB_API_URL=address, **changes)
+
+    return run
+
+
+def newest(double: Double) -> str:
+    """Return the last comment of ours that is a gate."""
+    ours = [each["body"] for each in double.comments if each["user"]["login"] == double.me]
+    return str(ours[-1])
+
+
+def reply_to(shell: Shell, double: Double, text: str, login: str = "ana") -> Ask:
+    """Have somebody answer the gate that is open; return its ask."""
+    ask = shell.only_open()
+    double.say(login, f"/gate {ask.ask_id[-6:]} {text}")
+    return ask
+
+
+@proves("G2", "G38", "G40")
+def test_session_without_a_terminal_goes_from_comment_to_comment_to_one_review(
+    run: Run, shell: Shell, double: Double
+) -> None:
+    """G-X2: each gate is posted and the run stops with status 3; a reply there, and it goes on."""
+    first = run("session", "findings.json")
+    assert first.status == 3
+    assert "it is a comment on acme/shop#7 now" in first.err
+    assert newest(double).startswith(f"### {STOP} REVIEW GATEWAY: Phase Gate\n\nacme/shop#7\n")
+    assert len(double.comments) == 1
+
+    waiting = run("session", "findings.json", "--resume")
+    assert waiting.status == 3
+    assert len(double.comments) == 1, "the same gate is not posted twice"
+
+    double.say("ana", "What is this?")
+    reply_to(shell, double, "1", login="stranger")
+    assert run("session", "findings.json", "--resume").status == 3
+    assert "Phase Gate" in newest(double), "a stranger answers nothing"
+
+    asks = [reply_to(shell, double, "Proceed")]
+    for context, text in [
+        ("Chunk Plan", "1"),
+        ("Chunk Loop", "todo: ask about rounding"),
+        ("Chunk Loop", "deselect m1"),
+        ("Chunk Loop", "Continue"),
+        ("Synthesis", "post all marked"),
+        ("1 task is not done. Post anyway? [y/n]", "y"),
+    ]:
+        assert run("session", "--resume").status == 3
+        assert context in newest(double)
+        asks.append(reply_to(shell, double, text))
+    last = run("session", "--resume", "--json")
+    assert (last.status, last.json["how"]) == (0, "posted"), last.err
+
+    (review,) = double.submitted
+    assert [comment["line"] for comment in review["comments"]] == [3]
+    assert review["state"] == "CHANGES_REQUESTED"
+    assert double.complaints == []
+    for ask in asks:
+        answer = shell.ask(ask.ask_id).answer
+        assert answer is not None
+        assert (answer.by, answer.via) == ("human:ana@github", "comment")
+    left = sorted(path.name for path in (shell.folder / ".assent").iterdir() if path.suffix == ".md")
+    assert left == []
+
+
+def test_agent_without_a_terminal_does_not_wait_where_the_gate_can_be_posted(
+    run: Run, double: Double
+) -> None:
+    """In CI the agent's own mark is set: its input is not read, and the run ends instead of hanging."""
+    left = run("session", "findings.json", CLAUDECODE="1")
+    assert left.status == 3
+    assert len(double.comments) == 1
+
+
+def test_gate_by_itself_is_answered_by_a_comment_under_its_key(
+    run: Run, shell: Shell, double: Double
+) -> None:
+    """The review names the pull request; who comes again with the key finds the answer."""
+    arguments = (
+        "gate",
+        "synthesis",
+        "--summary",
+        "Two findings.",
+        "--findings",
+        "findings.json",
+        "--key",
+        "s",
+    )
+    assert run(*arguments).status == 3
+    assert "Two findings." in newest(double)
+    reply_to(shell, double, "4.")
+    again = run(*arguments)
+    assert (again.status, again.out) == (0, "Save locally\n")
+    assert newest(double).startswith("**Answered** by `ana`")
+
+
+def test_answer_from_elsewhere_is_written_on_the_comment(run: Run, shell: Shell, double: Double) -> None:
+    """One winner: the comment says who, and a later reply to it changes nothing."""
+    run("session", "findings.json")
+    ask = shell.only_open()
+    shell.answer(ask.ask_id, "Cancel", name="sam")
+    double.say("ana", f"/gate {ask.ask_id[-6:]} 1")
+    ended = run("session", "--resume")
+    assert (ended.status, ended.out) == (0, "Cancelled. Nothing was posted.\n")
+    assert newest(double).startswith("**Answered** by `sam`: `Cancel`")
+
+
+def test_gate_comment_that_was_edited_is_posted_again(run: Run, shell: Shell, double: Double) -> None:
+    """Nobody knows what was answered then."""
+    run("session", "findings.json")
+    double.comments[0]["body"] += "\n5. Approve everything"
+    reply_to(shell, double, "1")
+    again = run("session", "--resume")
+    assert again.status == 3
+    assert "was edited" in again.err
+    assert shell.only_open().is_open
+    assert len([each for each in double.comments if STOP in each["body"]]) == 2
+
+
+def test_github_out_of_reach_leaves_the_gate_open_and_says_so(run: Run, shell: Shell, double: Double) -> None:
+    """A bad address and a failing request are one sentence each, and decide nothing."""
+    refused = shell.run("session", "findings.json", GH_TOKEN="t", GITHUB_API_URL="http://example.com")
+    assert refused.status == 3
+    assert '"example.com" is reached only by an https address.' in refused.err
+    double.faults.append(Fault("POST", "/comments", 503))
+    failed = run("session", "--resume")
+    assert failed.status == 3
+    assert "The gate was not posted as a comment: GitHub did not do it (503" in failed.err
+    assert "Traceback" not in refused.err + failed.err
+    assert shell.only_open().is_open
