@@ -270,6 +270,7 @@ def _environ(root: Path) -> dict[str, str]:
         "PYTEST_ADDOPTS",
         "PYTEST_CURRENT_TEST",
         "NO_COLOR",
+        *("GH_TOKEN", "GITHUB_TOKEN"),  # a page that is played must reach nobody
     ):
         kept.pop(name, None)
     programs = Path(sys.executable).parent

@@ -3,6 +3,7 @@
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -23,7 +24,7 @@ class Desk:
         self.folder = shell.folder
         nothing = shell.folder.parent / "bin"
         nothing.mkdir()
-        self.surroundings: dict[str, str | None] = {
+        self.surroundings: dict[str, Any] = {
             "PATH": str(nothing),  # no gh, whoever is logged in on this machine
             "GH_TOKEN": None,
             "GITHUB_TOKEN": None,

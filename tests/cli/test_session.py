@@ -21,6 +21,7 @@ __all__: list[str] = []
 
 FILE = "findings.json"
 STOP = "\N{OCTAGONAL SIGN}"
+_PROMPT_SIGN = re.compile(rb"\n(?:\x1b\[[0-9;]*m)*> (?:\x1b\[[0-9;]*m)*\Z").search
 ECHO = [sys.executable, "-c", "import sys; print('looked at', len(sys.stdin.read()) > 9)"]
 
 
@@ -305,6 +306,16 @@ def test_command_that_was_named_here_looks_into_a_finding(desk: Desk, talk: Talk
     assert shown.err.count("REVIEW GATEWAY: Deep-dive") == 2
 
 
+def test_command_that_looks_into_a_finding_can_answer_nothing(desk: Desk, talk: Talk) -> None:
+    """It is the agent's: `assent answer` from inside is refused, and the ask stays open."""
+    ask_id = desk.shell.open("Which database?", "-o", "PostgreSQL", "-o", "SQLite")
+    command = f"{sys.executable} -m assent answer {ask_id} SQLite"
+    shown = talk(FILE, "--deep-dive", command, typed=("1", "1", "deep-dive H1", "1", "pause"))
+    words = " ".join(shown.err.split())
+    assert "ended with status 4: ASSENT_PRINCIPAL is set, so an agent runs this command" in words
+    assert desk.shell.ask(ask_id).state is State.OPEN
+
+
 def gates_file(desk: Desk, command: list[str]) -> None:
     """Name a command in the project's file."""
     desk.path("").mkdir(exist_ok=True)
@@ -353,9 +364,13 @@ def test_command_of_the_projects_file_runs_once_a_person_accepted_that_file(desk
 
 def until_asked(terminal: Terminal, shown: str, start: int = 0) -> None:
     """Wait until something stands there, later than `start`, and the prompt sign waits below it."""
-    stands = re.compile(re.escape(shown.encode()) + rb".*\n> ", re.DOTALL).search
-    wait_for(lambda: stands(terminal.seen, start) is not None or not terminal._read(0.05))
-    assert stands(terminal.seen, start), terminal.seen
+    name = shown.encode()
+
+    def stands() -> bool:
+        return name in terminal.seen[start:] and _PROMPT_SIGN(terminal.seen) is not None
+
+    wait_for(lambda: stands() or not terminal._read(0.05))
+    assert stands(), terminal.seen
 
 
 def reply(terminal: Terminal, typed: str, shown: str) -> None:
@@ -417,7 +432,7 @@ CHUNK = [
     "",
     "",
     "This will remove 4 findings from this chunk. They won't be recoverable. Proceed?",
-    "[y/n]",
+    " [y/n]",  # the text is fixed (G23), and longer than the terminal is wide
     "> y",
 ]
 

@@ -6,9 +6,13 @@ from assent.cli.runs import encode_run
 from assent.cli.table import COMMANDS
 from assent.engine import control, run
 from assent.engine.ask import TRANSITIONS
+from assent.flows.session.talk import How
 from assent.protocol import error
+from assent.protocol.capability import CAPABILITIES
 from assent.protocol.completion import SIGNALS
 from assent.protocol.control import Code, ControlCommand
+from assent.protocol.gate import CONTEXTS
+from assent.protocol.review import Category, Chunk, Comment, Finding, PullRequest, Review, Severity, Visual
 from assent.protocol.run import AbortReason, DoneReason
 from assent.surfaces.board import BoardRun
 from assent.testing import FakeClock, throwaway
@@ -52,6 +56,32 @@ def test_reference_of_runs_leaves_nothing_out() -> None:
     assert [word for word in machines if word and f"`{word}`" not in states] == []
     words = [*ControlCommand, *Code, *DoneReason, *AbortReason, *SIGNALS]
     assert [word for word in words if f"`{word}`" not in topics] == []
+
+
+def test_reference_of_gates_leaves_nothing_out() -> None:
+    """Every standard gate with its options, typed commands and checks, and every kind of surface."""
+    gates, surfaces = (reference.render(f"docs/reference/{name}.md") for name in ("gates", "capabilities"))
+    texts = [
+        text
+        for context in CONTEXTS.values()
+        for text in (
+            *context.options,
+            *context.commands,
+            *context.accepts,
+            *(check.text for check in context.checks),
+        )
+    ]
+    assert [name for name in CONTEXTS if f"### {name}\n" not in gates] == []
+    assert [text for text in texts if f"`{text}`" not in gates] == []
+    assert [name for name in CAPABILITIES if f"| `{name}` |" not in surfaces] == []
+
+
+def test_reference_of_sessions_leaves_nothing_out() -> None:
+    """Every field of the input, every severity and category, and every way in which a session ends."""
+    page = reference.render("docs/reference/session.md")
+    shapes = (Review, PullRequest, Chunk, Finding, Comment, Visual)
+    names = [name for shape in shapes for name in shape.__struct_fields__]
+    assert [word for word in (*names, *Severity, *Category, *How) if f"| `{word}` |" not in page] == []
 
 
 def test_reference_of_runs_has_the_fields_that_are_printed() -> None:

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from assent.effects.kept import FINDINGS, STATE, TODO, Kept, kept_performers
 from assent.effects.performer import find_performer, intend, settle
+from assent.effects.place import MAX_FILE_BYTES
 from assent.flows.gate import AddTodo
 from assent.flows.session.effect import (
     ClearSession,
@@ -24,7 +25,7 @@ from assent.flows.session.finding import begin, enter
 from assent.flows.session.state import parse_state
 from assent.flows.step import Done, Effect, Failed
 from assent.protocol.error import EffectError, PathRefusedError
-from assent.protocol.review import Category, Chunk, Finding, PullRequest, Review, Severity
+from assent.protocol.review import MAX_FINDINGS, Category, Chunk, Finding, PullRequest, Review, Severity
 
 __all__: list[str] = []
 
@@ -195,6 +196,26 @@ def test_edit_of_a_person_survives_what_we_do_to_the_list(desk: Desk) -> None:
     assert after.endswith("\n\n## Notes\n\nKeep me.\n")
     assert "- [x] Chunk 1: one\n" in after
     assert desk.do(CountTodos()) == Done(2)
+
+
+def test_list_that_is_no_text_is_left_as_it_is(desk: Desk) -> None:
+    """Somebody's bytes are not ours to replace."""
+    desk.folder.mkdir(parents=True)
+    (desk.folder / TODO).write_bytes(b"caf\xe9\n")
+    came = desk.do(AddTodo("x"))
+    assert came == Failed("effect_failed", f"{TODO} is not UTF-8 text, so it is left as it is.")
+    assert (desk.folder / TODO).read_bytes() == b"caf\xe9\n"
+
+
+def test_session_larger_than_an_ordinary_document_is_kept(desk: Desk) -> None:
+    """As large as a review may be, and the findings twice."""
+    findings = (replace(FINDING, description="x" * 3_000),) * MAX_FINDINGS
+    chunk = replace(REVIEW.chunks[0], findings=findings)
+    large = enter(begin(replace(REVIEW, chunks=(chunk,)), NOON.isoformat()), 1)
+    assert desk.do(SaveSession(large)) == Done()
+    kept = Kept(desk.folder).read(STATE).content
+    assert len(kept) > MAX_FILE_BYTES
+    assert parse_state(kept) == replace(large, asked=4)
 
 
 def test_tick_where_there_is_no_list_makes_none(desk: Desk) -> None:

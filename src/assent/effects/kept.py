@@ -66,8 +66,15 @@ class Kept:
         writer.perform(writer.intend(WriteDocument(name, before, text.encode())))
 
     def change(self, name: str, change: Callable[[str], str]) -> None:
-        """Replace a file by what `change` makes of it; people may have edited it."""
-        before = self.read(name).content.decode(errors="replace")
+        """Replace a file by what `change` makes of it; people may have edited it.
+
+        Raises:
+            EffectError: it cannot be read or written, or is no text.
+        """
+        try:
+            before = self.read(name).content.decode()
+        except UnicodeDecodeError:
+            raise EffectError(f"{name} is not UTF-8 text, so it is left as it is.") from None
         after = change(before)
         if after != before:
             self.write(name, after)
