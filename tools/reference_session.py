@@ -9,7 +9,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 
 import msgspec
 
-from assent.cli.session import _STATUSES as STATUSES
+from assent.cli.session import CLOSING_STATUSES as STATUSES
 from assent.effects.kept import FINDINGS, STATE, TODO
 from assent.flows.session.finding import MOVES, ChunkStatus
 from assent.flows.session.posting import Posted

@@ -530,7 +530,7 @@ def test_contexts_are_listed_with_options_and_commands(call: Call, arguments: tu
         (("phase-gate",), "Where do things stand?"),
         (("phase-gate", "--summary", " \u200b"), "A gate needs a summary"),
         (("phase-gate", "--summary", "x", "--wait", "1", "--no-wait"), "not both"),
-        (("phase-gate", "--summary", "x", "--findings", "missing.json"), "missing.json cannot be read"),
+        (("phase-gate", "--summary", "x", "--findings", "missing.json"), "missing.json: it cannot be read"),
         (("phase-gate", "--summary", "x", "--findings", "bad.json"), "bad.json: "),
         (("phase-gate", "--summary", "x", "--chunks", "-1"), "--chunks"),
     ],

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from assent import Ask
-from tests.cli.shell import Result, Shell
+from tests.cli.shell import Result, Shell, Terminal
 from tests.github.double import HEAD, Double, Fault
 from tests.proves import proves
 
@@ -88,7 +88,7 @@ def test_session_without_a_terminal_goes_from_comment_to_comment_to_one_review(
     """G-X2: each gate is posted and the run stops with status 3; a reply there, and it goes on."""
     first = run("session", "findings.json")
     assert first.status == 3
-    assert "it is a comment on acme/shop#7 now" in first.err
+    assert "It is a comment on acme/shop#7 now" in first.err
     assert newest(double).startswith(f"### {STOP} REVIEW GATEWAY: Phase Gate\n\nacme/shop#7\n")
     assert len(double.comments) == 1
 
@@ -193,3 +193,40 @@ def test_github_out_of_reach_leaves_the_gate_open_and_says_so(run: Run, shell: S
     assert "The gate was not posted as a comment: GitHub did not do it (503" in failed.err
     assert "Traceback" not in refused.err + failed.err
     assert shell.only_open().is_open
+
+
+def test_saved_findings_of_another_pull_request_are_not_posted_unasked(run: Run, shell: Shell) -> None:
+    """The file says one pull request, what is saved another: nobody guesses which is meant."""
+    saved = shell.run("session", "findings.json", typed="1\n1\n1\n4\n")
+    assert saved.status == 0, saved.err
+    other = {**REVIEW, "pull_request": {"owner": "acme", "repo": "shop", "number": 8, "head_sha": HEAD}}
+    (shell.folder / "other.json").write_text(json.dumps(other))
+    refused = run("session", "other.json", "--post-only")
+    assert refused.status == 2
+    assert "The saved findings are of acme/shop#7, and other.json is of acme/shop#8." in refused.err
+
+
+def test_gates_of_a_session_that_is_discarded_are_taken_back(shell: Shell) -> None:
+    """Nobody would hear the answer any more."""
+    assert shell.run("session", "findings.json").status == 3
+    left = shell.only_open()
+    assert shell.run("session", "findings.json", typed="y\n").status == 3
+    assert shell.ask(left.ask_id).state == "withdrawn"
+    assert shell.only_open().prompt.title == "Phase Gate"
+
+
+def test_quick_mode_goes_on_where_it_was_left(shell: Shell) -> None:
+    """It saves nothing of its own (G-U12), and what was answered is found again."""
+    with Terminal(shell, "session", "findings.json") as terminal:
+        terminal.until("Phase Gate")
+        terminal.type("3\n")
+        terminal.until("Chunk Loop")
+        terminal.type("deselect m1\n")
+        terminal.until("Chunk Loop", 2)
+        terminal.type("\x03")
+        assert terminal.end().status == 3
+    assert 'mode: "full"' in (shell.folder / ".assent" / "review-state.md").read_text()
+    shell.answer(shell.only_open().ask_id, "4")
+    ended = shell.run("session", "--resume", typed="4\n")
+    assert (ended.status, ended.out.split(".")[0]) == (0, "Saved locally"), ended.err
+    assert "- [ ] M1" in ended.err

@@ -57,6 +57,12 @@ __all__ = ["command"]
     metavar="N",
     help="The last number of a chunk. [default: as many as the review has]",
 )
+@click.option(
+    "--count",
+    type=click.IntRange(0),
+    metavar="N",
+    help="How many findings it is about. [default: as many as the review has]",
+)
 @click.option("--as", "asker", metavar="NAME", help="The name of the agent that asks.")
 @click.option(
     "--key", metavar="KEY", help="Come again under the same key, and what was chosen is found again."
@@ -88,13 +94,13 @@ def command(place: Place, /, **given: Any) -> int:
         return _list(contexts, as_json=given["as_json"])
     if given["no_wait"] and given["wait"] is not None:
         raise click.UsageError("Give --wait or --no-wait, not both.")
-    if given["summary"] is None:
-        raise click.UsageError('Where do things stand? As in: --summary "Chunk 2 of 5, 4 findings."')
     try:
         context = find_context(given["name"], contexts)
     except NotFoundError as error:
         complain(error, given["as_json"])
         return USAGE
+    if given["summary"] is None:
+        raise click.UsageError('Where do things stand? As in: --summary "Chunk 2 of 5, 4 findings."')
     session = None if given["findings"] is None else _read_findings(given["findings"])
     gate = _gate(context, given, session)
     with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
@@ -183,7 +189,7 @@ def _gate(context: Context, given: Mapping[str, Any], session: Session | None) -
     chunks = given["chunks"]
     if chunks is None:
         chunks = 0 if session is None else len(session.parts)
-    return Gate(context, given["summary"], ids, chunks)
+    return Gate(context, given["summary"], ids, chunks, given["count"])
 
 
 def _read_findings(file: str) -> Session:

@@ -27,7 +27,7 @@ from assent.effects.deep_dive import Dive, deep_dive_performers, run_dive
 from assent.effects.direct import Direct
 from assent.effects.kept import FINDINGS, STATE, Kept, kept_performers
 from assent.effects.performer import Performers
-from assent.flows.session.effect import Discover
+from assent.flows.session.effect import ClearSession, Discover
 from assent.flows.session.finding import Session
 from assent.flows.session.posting import PostReview
 from assent.flows.session.session import review_session
@@ -43,9 +43,9 @@ from assent.surfaces.card import short_id
 from assent.surfaces.meeting import Meeting
 from assent.surfaces.terminal import TerminalSurface
 
-__all__ = ["command"]
+__all__ = ["CLOSING_STATUSES", "command"]
 
-_STATUSES = {
+CLOSING_STATUSES = {
     How.POSTED: DONE,
     How.SAVED: DONE,
     How.DISCARDED: DONE,
@@ -108,10 +108,15 @@ def command(place: Place, /, **given: Any) -> int:
 def _opening(kept: Kept, review: Review | None, given: dict[str, Any]) -> Opening:
     name = FINDINGS if given["is_post_only"] else STATE
     saved = _read_saved(kept, name)
-    if saved is None and given["is_resuming"]:
-        say("There is no saved session to resume.")
     if saved is None and review is None:
         raise NotFoundError("Nothing is saved here: start with assent session FINDINGS.json")
+    if saved is None and given["is_resuming"]:
+        say("There is no saved session to resume, so this is a new one.")
+    if given["is_post_only"] and saved and review and not _is_same(saved.pull_request, review.pull_request):
+        raise BadRequestError(
+            f"The saved findings are of {saved.pull_request}, and {given['file']} is of {review.pull_request}. "
+            f"Leave the file out to post the saved ones, or remove {FOLDER}/{FINDINGS} first."
+        )
     return Opening(
         now().isoformat(),
         review,
@@ -177,7 +182,7 @@ class _Seat:
             echo_json(msgspec.json.encode(closing))
         else:
             click.echo(display(_render_closing(closing)))
-        return _STATUSES[closing.how]
+        return CLOSING_STATUSES[closing.how]
 
     def _leave(self, *, as_json: bool) -> int:
         ask = self._meeting.ask
@@ -185,10 +190,10 @@ class _Seat:
         if ask is not None:
             with suppress(AssentError):
                 ask = self._asker.show(ask.ask_id)
-            how = f"answer it with assent answer {short_id(ask.ask_id)} …"
+            how = f"Answer it here later, or with: assent answer {short_id(ask.ask_id)} …"
             if ask.is_open and self._remote.presents and self._remote.post_gate(ask):
-                how = f"it is a comment on {_pull_request(self._opening)} now, and a reply there counts"
-            told += f" The gate stays open: {how}. Then go on with assent session --resume."
+                how = f"It is a comment on {self._remote.pull_request} now, and a reply there counts."
+            told += f" The gate stays open. {how}\nGo on with: assent session --resume"
         say(told)
         if as_json:
             echo_json(msgspec.json.encode({"how": "open", "ask_id": ask and ask.ask_id}))
@@ -204,12 +209,30 @@ class _Seat:
                 raise EffectError(error.message) from error
             return visual.summary if visual else None
 
+        kept = kept_performers(self._root / FOLDER, now, lambda: self._meeting.asked)
+
+        def clear(effect: ClearSession) -> None:
+            kept[ClearSession].perform(kept[ClearSession].intend(effect))
+            self._withdraw_left()
+
         return {
-            **kept_performers(self._root / FOLDER, now, lambda: self._meeting.asked),
+            **kept,
+            ClearSession: Direct(ClearSession, clear),
             **deep_dive_performers(self._dive(deep_dive)),
             Discover: Direct(Discover, discover),
             PostReview: Direct(PostReview, self._remote.post_review),
         }
+
+    def _withdraw_left(self) -> None:
+        """Take back what the saved session had asked: nobody would hear the answer any more."""
+        saved = self._opening.saved
+        if saved is None:
+            return
+        name = f"session:{saved.pull_request}:{saved.started}:"
+        for ask in self._asker.inbox():
+            if ask.key is not None and ask.key.startswith(name):
+                with suppress(AssentError):  # another agent's, or answered in this moment
+                    self._asker.withdraw(ask.ask_id, "The session is over.")
 
     def _dive(self, given: str | None) -> Dive | None:
         """Return what looks into findings: as said here, or as the project's file has it, once that was accepted."""
@@ -228,6 +251,10 @@ class _Seat:
             return dive(action, finding)
 
         return dive_if_accepted
+
+
+def _is_same(one: PullRequest, other: PullRequest) -> bool:
+    return (one.owner, one.repo, one.number) == (other.owner, other.repo, other.number)
 
 
 def _pull_request(opening: Opening) -> PullRequest:

@@ -10,6 +10,7 @@ Rule 3: everything else is the result, and whoever asked carries it out.
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.flows.gate import ask_for, pass_gate
 from assent.flows.session.finding import Session, mark, toggle
@@ -40,10 +41,8 @@ class Chosen(msgspec.Struct, frozen=True):
 
 def choose(gate: Gate, session: Session | None = None) -> Flow[Chosen | Ended]:
     """Stay at a gate until a choice leads away; `session` holds the findings that its commands may name."""
-    if session is not None and session.held:
-        yield from say(f"\n{render_findings(session.held)}")
     while True:
-        choice = yield from pass_gate(gate)
+        choice = yield from pass_gate(_with_findings(gate, session))
         if isinstance(choice, Ended):
             return choice
         needed = None if choice.arguments else _needed(gate.prompt, choice.label)
@@ -57,6 +56,13 @@ def choose(gate: Gate, session: Session | None = None) -> Flow[Chosen | Ended]:
             return Chosen(choice, marked)
         session = changed
         yield from say(render_marks(session.held))
+
+
+def _with_findings(gate: Gate, session: Session | None) -> Gate:
+    """Return the gate with what can be named in its summary: whoever answers from elsewhere sees it, too."""
+    if session is None or not session.held:
+        return gate
+    return replace(gate, summary=f"{gate.summary.strip()}\n{render_findings(session.held)}")
 
 
 def _needed(prompt: Prompt, label: str) -> Command | None:

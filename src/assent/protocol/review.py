@@ -6,6 +6,7 @@ Rule 2: everything that will stand in an address or a path is of a shape that ca
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from typing import Annotated, Literal
 
@@ -187,9 +188,20 @@ def parse_review(text: bytes) -> Review:
     Raises:
         BadRequestError: it is none; the sentence says where and why.
     """
-    review = convert(parse_json(text, limit=MAX_REVIEW_BYTES), Review)
+    try:
+        review = convert(parse_json(text, limit=MAX_REVIEW_BYTES), Review)
+    except BadRequestError as error:
+        raise BadRequestError(error.message + _choices(error.message)) from None
     check_review(review)
     return review
+
+
+def _choices(message: str) -> str:
+    """Return which words there are, where an unknown one was found."""
+    kinds: dict[str, Iterable[str]] = {".severity.": Severity, ".category.": Category}
+    return next(
+        (f" There are {', '.join(kind)}." for end, kind in kinds.items() if message.endswith(end)), ""
+    )
 
 
 def check_review(review: Review) -> None:

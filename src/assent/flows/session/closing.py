@@ -56,7 +56,7 @@ def _summary(talk: Talk) -> str:
     skipped = [str(part.number) for part in session.parts if part.status is ChunkStatus.SKIPPED]
     lines = [f"{session.pull_request}: {render_verdict(verdict(session))}.", render_tally(session.held)]
     if skipped:
-        lines.append(f"Not reviewed: chunk {', '.join(skipped)}.")
+        lines.append(f"Skipped: chunk {', '.join(skipped)}.")
     return "\n".join([*lines, render_findings(in_order(session.held))]).rstrip()
 
 

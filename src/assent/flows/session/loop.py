@@ -31,13 +31,17 @@ def chunk_loop(talk: Talk) -> Flow[None]:
         yield from talk.save()
         goes_on = yield from _chunk(talk, part)
         if goes_on:
-            yield from talk.move(part.number, ChunkStatus.REVIEWED)
+            yield from _leave(talk, part, ChunkStatus.REVIEWED)
         else:
             for left in talk.session.parts[part.number - 1 :]:
-                yield from talk.move(left.number, ChunkStatus.SKIPPED)
-        yield from do(TickTodo(chunk_line(part.number, part.chunk.label)))
+                yield from _leave(talk, left, ChunkStatus.SKIPPED)
         yield from talk.save()
     yield from do(TickTodo("Chunk review"))
+
+
+def _leave(talk: Talk, part: Part, status: ChunkStatus) -> Flow[None]:
+    yield from talk.move(part.number, status)
+    yield from do(TickTodo(chunk_line(part.number, part.chunk.label)))
 
 
 def _chunk(talk: Talk, part: Part) -> Flow[bool]:

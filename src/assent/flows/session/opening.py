@@ -39,7 +39,8 @@ def find_session(talk: Talk) -> Flow[None]:
         talk.session = saved
         is_same = yield from _compare(talk, saved, review)
         if is_same:
-            yield from say(f"Resuming {saved.pull_request}, begun {saved.started}: {render_progress(saved)}.")
+            begun = saved.started[:16].replace("T", " ")
+            yield from say(f"Resuming {saved.pull_request}, begun {begun}: {render_progress(saved)}.")
             return
     if review is None:
         raise Left(How.ENDED, "There is nothing to review.")
@@ -79,7 +80,6 @@ def phase_gate(talk: Talk) -> Flow[None]:
                 return
             case "Quick mode":
                 talk.session = replace(merge(talk.session), mode="quick")
-                yield from do(ClearSession(keeps_findings=True))  # the quick mode keeps nothing (G-U12)
                 yield from talk.enter(Phase.VISUAL)
                 return
             case "Cancel":

@@ -126,9 +126,8 @@ class Talk:
 
     def save(self) -> Flow[None]:
         """Save the session, where its mode has it."""
-        if (
-            self.opening.is_post_only
-        ):  # what is posted is no session in progress, and must not take the place of one
+        # What is only posted is no session in progress, and must not take the place of one.
+        if self.opening.is_post_only:
             return
         is_kept = self.opening.is_headless or self.opening.is_resuming
         if self.session.mode == "quick" and not is_kept:
