@@ -63,7 +63,7 @@ class Walker(Seat):
             assert self.named.setdefault(box["id"], box["title"]) == box["title"], "an id was used again"
         if ask.prompt.title in ("Synthesis", "Post-only"):
             self.marked = {box["id"] for box in _boxes(ask.prompt.body) if box["mark"] == "x"}
-        if self.state is not None:
+        if self.state is not None and not self.is_quick_unsaved:
             busy = [part for part in self.session.parts if part.status is ChunkStatus.IN_PROGRESS]
             assert len(busy) <= 1
             assert (ask.prompt.title == "Chunk Loop") <= (len(busy) == 1)
@@ -91,8 +91,16 @@ class Walker(Seat):
 
     def resumed_at(self) -> str:
         """Return the gate that a resumed session would stand at."""
+        if self.is_quick_unsaved:
+            return "Phase Gate"  # from where the replies, which the store has, lead on again
         main = [gate for gate in self.gates if gate in CONTEXTS and gate not in BESIDE]
         return main[-1]
+
+    @property
+    def is_quick_unsaved(self) -> bool:
+        """The quick mode was chosen, and what is saved is from before (G-U12)."""
+        chosen = [chosen for gate, chosen in self.chose if gate == "Phase Gate"]
+        return "quick mode" in chosen and self.session.mode == "full"
 
 
 @settings(max_examples=150)
