@@ -119,7 +119,7 @@ def test_end_of_input_decides_nothing(desk: Desk, talk: Talk) -> None:
     left = talk(FILE, "--json", typed=("1", "1"))
     (ask,) = desk.shell.waiting()
     assert (left.status, left.json) == (3, {"how": "open", "ask_id": ask.ask_id})
-    assert "Nothing was decided. The gate stays open: " in left.err
+    assert "Nothing was decided. The gate stays open. " in left.err
     assert ask.prompt.title == "Chunk Loop"
     again = talk("--resume")
     assert (again.status, desk.shell.waiting()) == (3, [ask])
@@ -263,7 +263,7 @@ def test_command_without_anything_to_review_says_so(
 def test_resuming_where_nothing_is_saved_starts_with_the_file(desk: Desk, talk: Talk) -> None:
     """It is told."""
     started = talk(FILE, "--resume", typed=("pause",))
-    assert "There is no saved session to resume.\n" in started.err
+    assert "There is no saved session to resume, so this is a new one.\n" in started.err
     assert (started.status, desk.session.phase.value) == (3, "overview")
 
 
@@ -448,6 +448,22 @@ def test_interrupted_session_leaves_its_gate_open(desk: Desk) -> None:
     assert ended.status == 3
     assert desk.shell.ask(ask.ask_id).state is State.OPEN
     assert "Nothing was decided. The gate stays open" in " ".join(ended.err.split())
+
+
+def test_interrupted_quick_mode_is_gone_on_with_by_the_replies_that_the_store_has(desk: Desk) -> None:
+    """It saves nothing itself (G-U12), and yet nobody is asked twice."""
+    with desk.terminal(FILE) as terminal:
+        until_asked(terminal, "Phase Gate")
+        reply(terminal, "Quick mode", "Chunk Loop")
+        reply(terminal, "deselect H1", "Chunk Loop")
+        ask = desk.shell.only_open()
+        terminal.type("\x03")
+        assert terminal.end().status == 3
+    again = desk.run("--resume", typed="")
+    assert again.status == 3
+    assert desk.shell.waiting() == [ask]
+    assert again.err.count(f"### {STOP}") == 1
+    assert "- [ ] H1 Retry loop never ends" in again.err
 
 
 def test_gate_is_answered_from_another_terminal_and_the_first_wins(desk: Desk) -> None:
