@@ -67,7 +67,7 @@ def test_review_goes_from_gate_to_gate_to_one_review_that_is_posted() -> None:
 
 
 @proves("G36", "G37")
-@pytest.mark.parametrize("style", [str.upper, str.lower, lambda label: f"  {label} "], ids=str)
+@pytest.mark.parametrize("style", [str.upper, str.lower, lambda label: f"  {label} "], ids=["upper", "lower", "spaced"])
 def test_numbers_and_labels_lead_the_same_way(style: object) -> None:
     """The position, the label in any case: one session."""
     assert callable(style)
