@@ -200,14 +200,16 @@ class _Seat:
         return STILL_OPEN
 
     def _performers(self, file: str | None, deep_dive: str | None) -> Performers:
-        def discover(_: Discover) -> str | None:
+        def discover(effect: Discover) -> str | None:
             if file is None:
                 raise EffectError("There is no file to look into again.")
             try:
-                visual = read_review(Path(file)).visual
+                review = read_review(Path(file))
             except BadRequestError as error:
                 raise EffectError(error.message) from error
-            return visual.summary if visual else None
+            if not _is_same(review.pull_request, effect.pull_request):
+                raise EffectError(f"{file} is of {review.pull_request}.")
+            return review.visual.summary if review.visual else None
 
         kept = kept_performers(self._root / FOLDER, now, lambda: self._meeting.asked)
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from assent.client.async_client import awaiting
 from assent.client.calls import Calls
 from assent.client.client import blocking
@@ -27,9 +29,8 @@ from assent.flows.session.finding import Session
 from assent.flows.session.session import review_session
 from assent.flows.session.state import parse_state
 from assent.flows.session.talk import Closing, Opening
-from assent.protocol.canonical import convert
-from assent.protocol.error import NotFoundError
-from assent.protocol.review import Review, check_review
+from assent.protocol.error import BadRequestError, NotFoundError
+from assent.protocol.review import Review, parse_review
 
 __all__ = ["hold_session", "hold_session_async"]
 
@@ -54,8 +55,10 @@ def _session(
         NotFoundError: there is no saved session to `resume`.
         StillOpen: `wait` lapsed; the gate stays open, and the session can be resumed.
     """
-    whole = review if isinstance(review, Review) else convert(review, Review)
-    check_review(whole)
+    try:
+        whole = parse_review(msgspec.json.encode(review))
+    except (TypeError, UnicodeEncodeError) as error:
+        raise BadRequestError(f"The review cannot be written as JSON: {error}.") from None
     place = Path(folder) if folder is not None else find_root(Path.cwd()) / ".assent"
     saved = _saved(place) if resume else None
     started = calls.door.now().isoformat()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from assent.flows.session.finding import Held, Session
 from assent.flows.step import Effect
+from assent.protocol.review import PullRequest
 
 __all__ = [
     "ClearSession",
@@ -63,3 +64,5 @@ class DeepDive(Effect, frozen=True, tag="deep_dive"):
 
 class Discover(Effect, frozen=True, tag="discover"):
     """Look again for what there is to see of the change; the result is a summary, or nothing."""
+
+    pull_request: PullRequest

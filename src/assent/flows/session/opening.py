@@ -99,7 +99,7 @@ def visual_discovery(talk: Talk) -> Flow[None]:
         if choice.label != "Refresh Context":
             talk.session = replace(talk.session, is_visual=choice.label.startswith("Proceed"))
             break
-        found = yield from do(Discover())
+        found = yield from do(Discover(talk.session.pull_request))
         if isinstance(found, Failed):
             yield from say(f"The context was not refreshed: {found.message}")
         else:
