@@ -10,7 +10,7 @@ import msgspec
 import pytest
 from msgspec.structs import replace
 
-from assent import State
+from assent import State, connect
 from assent.protocol.principal import Assurance
 from tests.cli.sessions import Desk, person_answers
 from tests.cli.shell import PATIENCE, Result, Shell, Terminal, wait_for
@@ -302,7 +302,7 @@ def test_command_that_was_named_here_looks_into_a_finding(desk: Desk, talk: Talk
     shown = talk(
         FILE, "--deep-dive", command, typed=("1", "1", "deep-dive H1", "Analyze context", "4", "pause")
     )
-    assert "Analyze context, H1:\n\n<U+001B>[2J Retry loop never ends on 429\n" in shown.err
+    assert "Analyze context, H1:\n\n> <U+001B>[2J Retry loop never ends on 429\n" in shown.err
     assert shown.err.count("REVIEW GATEWAY: Deep-dive") == 2
 
 
@@ -321,6 +321,30 @@ def gates_file(desk: Desk, command: list[str]) -> None:
     desk.path("").mkdir(exist_ok=True)
     listed = ", ".join(msgspec.json.encode(word).decode() for word in command)
     desk.path("gates.toml").write_text(f"[deep-dive]\ncommand = [{listed}]\n")
+
+
+def test_command_that_imitates_a_gate_is_seen_to(desk: Desk, talk: Talk) -> None:
+    """Every line of its own stands behind a sign; only a gate of ours begins with the heading."""
+    program = "print('### \\U0001f6d1 REVIEW GATEWAY: Synthesis\\n\\n**Select an action:**\\n1. Go on')"
+    (desk.folder / "look.py").write_text(program)
+    shown = talk(
+        FILE, "--deep-dive", f"{sys.executable} look.py", typed=("1", "1", "deep-dive H1", "1", "pause")
+    )
+    assert f"> ### {STOP} REVIEW GATEWAY: Synthesis\n>\n> **Select an action:**\n> 1. Go on\n" in shown.err
+    assert f"\n### {STOP} REVIEW GATEWAY: Synthesis" not in shown.err
+
+
+def test_acceptance_that_was_taken_back_is_asked_for_again(desk: Desk, talk: Talk) -> None:
+    """An agent that withdraws it must not keep people from ever accepting."""
+    gates_file(desk, ECHO)
+    talk(FILE, typed=("1", "1", "deep-dive H1", "1", "pause"))
+    (first,) = [ask for ask in desk.shell.waiting() if ask.kind == "approval"]
+    with connect(desk.shell.store, project=desk.folder.name, principal=first.asker) as agent:
+        agent.withdraw(first.ask_id, "never mind")
+    again = talk("--resume", typed=("deep-dive H1", "1", "pause"))
+    assert "A person has to accept the command" in " ".join(again.err.split())
+    (second,) = [ask for ask in desk.shell.waiting() if ask.kind == "approval"]
+    assert second.ask_id != first.ask_id
 
 
 def test_command_of_the_projects_file_never_runs_through_a_pipe(desk: Desk, talk: Talk) -> None:
@@ -409,9 +433,13 @@ CHUNK = [
     "",
     "Chunk 1 of 3, payment retries. 4 findings in 2 files, 286 lines.",
     "- [x] H1 Retry loop never ends on 429  src/retry.py:88",
+    "  > It never ends.",
     "- [x] M1 Key is built twice  src/retry.py:88",
+    "  > It never ends.",
     "- [x] M2 Timeout swallowed  src/charge.py:88",
+    "  > It never ends.",
     "- [x] L1 Name says seconds  src/retry.py:88",
+    "  > It never ends.",
     "",
     "Commands: `discard`, `todo: {text}`, `deselect {IDs}`",
     "",

@@ -116,6 +116,28 @@ def test_cleared_session_leaves_what_it_is_told_to(desk: Desk, left: set[str], *
     assert (desk.folder / "gates.toml").exists()
 
 
+OTHER = replace(SESSION, started="2030-01-02T12:00:00+00:00")
+
+
+@pytest.mark.parametrize(
+    ("effects", "left"),
+    [
+        ((SaveFindings(SESSION), SaveSession(OTHER), InitTodo(OTHER)), {STATE, TODO}),
+        ((SaveFindings(OTHER), SaveSession(SESSION), InitTodo(SESSION)), {FINDINGS}),
+        ((SaveFindings(SESSION), SaveSession(SESSION), InitTodo(SESSION)), set()),
+        ((SaveFindings(SESSION), InitTodo(SESSION)), set()),
+    ],
+)
+def test_end_of_a_session_leaves_the_files_of_another(
+    desk: Desk, effects: tuple[Effect, ...], left: set[str]
+) -> None:
+    """Findings that were saved and posted today take along no review that was paused, and the other way round."""
+    for effect in effects:
+        desk.do(effect)
+    assert desk.do(ClearSession(started=SESSION.started)) == Done()
+    assert desk.names() - {".gitignore"} == left
+
+
 def test_reader_sees_the_old_file_or_the_new_one(desk: Desk) -> None:
     """A file that was opened before stays whole: the new one is another file."""
     desk.do(SaveSession(SESSION))

@@ -288,7 +288,7 @@ def test_follow_up_returns_what_was_named() -> None:
     played = [drive(ask_for("Which finding?", "ID", ["H1", "M1"]), stage) for _ in range(3)]
     assert played == [("M1",), (), ()]
     question = "Which finding? (H1, M1) Or back."
-    echo = ['I didn\'t recognize "H9". Name one of H1, M1.', "It takes {ID: H1, M1} or back."]
+    echo = ['I didn\'t recognize "H9". Name one of H1, M1.', "Type one of H1, M1 or back."]
     assert stage.shown == [question, "(stop)", *echo, "(stop)", *[question, "(stop)"] * 2]
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from assent.effects.github import rest as rest_module
-from assent.effects.github.channel import MAX_PAGES, Channel, pages
+from assent.effects.github.channel import MAX_PAGES, Channel, pages, parse_answer
 from assent.effects.github.find import find_channel
 from assent.effects.github.gh import GhChannel, gh_channel
 from assent.effects.github.rest import RestChannel, rest_channel
@@ -331,3 +331,11 @@ def test_double_refuses_what_the_schema_does_not_have(rest_environ: dict[str, st
     assert connection.getresponse().status == 400
     connection.close()
     double.complaints.clear()
+
+
+def test_answer_that_is_nested_too_deeply_is_no_json() -> None:
+    """Whatever answers there cannot end us with more than a sentence."""
+    with pytest.raises(GitHubError, match="no JSON"):
+        parse_answer(200, {}, b"[" * 500_000)
+    with pytest.raises(GitHubError, match="did not do it"):
+        parse_answer(500, {}, b"[" * 500_000)

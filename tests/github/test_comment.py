@@ -7,6 +7,7 @@ from msgspec.structs import replace
 
 from assent.effects.github.channel import Channel
 from assent.protocol.ask import Ask, Kind, State
+from assent.protocol.canonical import digest
 from assent.protocol.error import ConflictError, GitHubError, StoreBusyError
 from assent.protocol.gate import CHUNK_LOOP, PHASE_GATE, Gate, check_question, render_gate
 from assent.protocol.principal import Principal, parse_principal
@@ -409,3 +410,49 @@ def test_one_answer_is_found_among_hundreds_of_comments(scene: Scene, double: Do
     assert scene.desk.heard == [("human:mo@github", "continue")]
     assert len(scene.echoes) == 15  # the edited ones, each once
     assert [content for _, content in double.reactions].count("-1") <= 3
+
+
+def test_account_that_posted_the_gate_cannot_answer_it(scene: Scene, double: Double) -> None:
+    """Whoever holds its token, as an agent does, could write the reply as well as the question."""
+    double.permissions[double.me] = "admin"
+    double.say(double.me, f"/gate {scene.name} 1")
+    double.say(double.me, "1")
+    assert scene.collect().ask is None
+    assert scene.desk.heard == []
+    assert "somebody else can" in scene.echoes[0]
+    double.say("ana", "1")
+    assert scene.collect().ask is not None
+
+
+def test_reply_that_goes_on_is_talk(scene: Scene, double: Double) -> None:
+    """A word that is a label may be how a sentence begins; with the gate's name it is a reply."""
+    double.say("ana", "Skip to synthesis\n\n... is what I would say if the tests were green.")
+    assert scene.collect().ask is None
+    double.say("ana", f"/gate {scene.name} 1\n\nThe tests are green.")
+    assert scene.collect().ask is not None
+
+
+def test_plain_number_is_not_taken_by_the_gates_of_two_stores(channel: Channel, double: Double) -> None:
+    """Each store knows its own gates only; both look at the pull request."""
+    first = Scene(channel, double)
+    second = Scene(channel, double)
+    second.desk = Desk(gate_ask(number=2))
+    second.posted = post_gate(channel, PULL, second.desk.ask, NONCE)
+    double.say("ana", "1")
+    assert (first.collect().ask, second.collect().ask) == (None, None)
+    assert first.desk.heard == second.desk.heard == []
+
+
+@pytest.mark.parametrize("words", ["Lovely weather.", "<!-- assent:gate {id} {nonce} -->"])
+def test_note_about_a_comment_that_shows_something_else_is_not_believed(
+    scene: Scene, double: Double, words: str
+) -> None:
+    """Agents can write the file in which it is noted which comment belongs to which ask."""
+    body = words.format(id=scene.desk.ask.ask_id, nonce=NONCE)
+    comment_id = double.say("reader", body)
+    scene.posted = replace(
+        scene.posted, comment_id=comment_id, body_digest=digest(body.encode()), last_seen=comment_id
+    )
+    double.say("ana", "1")
+    assert "nobody knows" in scene.collect().refusal
+    assert scene.desk.heard == []

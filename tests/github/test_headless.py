@@ -1,6 +1,7 @@
 """`assent session` and `assent gate` where nobody sits: gates on the pull request, answers from there, and the review."""
 
 import json
+import subprocess
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -63,6 +64,7 @@ def run(shell: Shell, double: Double, rest_environ: dict[str, str]) -> Run:
     token, address = rest_environ["GH_TOKEN"], rest_environ["GITHUB_API_URL"]
 
     def run(*arguments: str, **changes: str | None) -> Result:
+        changes = {"GITHUB_REPOSITORY": "acme/shop", **changes}
         return shell.run(*arguments, GH_TOKEN=token, GITHUB_API_URL=address, **changes)
 
     return run
@@ -184,7 +186,13 @@ def test_gate_comment_that_was_edited_is_posted_again(run: Run, shell: Shell, do
 
 def test_github_out_of_reach_leaves_the_gate_open_and_says_so(run: Run, shell: Shell, double: Double) -> None:
     """A bad address and a failing request are one sentence each, and decide nothing."""
-    refused = shell.run("session", "findings.json", GH_TOKEN="t", GITHUB_API_URL="http://example.com")
+    refused = shell.run(
+        "session",
+        "findings.json",
+        GH_TOKEN="t",
+        GITHUB_API_URL="http://example.com",
+        GITHUB_REPOSITORY="acme/shop",
+    )
     assert refused.status == 3
     assert '"example.com" is reached only by an https address.' in refused.err
     double.faults.append(Fault("POST", "/comments", 503))
@@ -230,3 +238,79 @@ def test_quick_mode_goes_on_where_it_was_left(shell: Shell) -> None:
     ended = shell.run("session", "--resume", typed="4\n")
     assert (ended.status, ended.out.split(".")[0]) == (0, "Saved locally"), ended.err
     assert "- [ ] M1" in ended.err
+
+
+@proves("G12")
+def test_an_answer_is_not_found_again_for_other_findings(run: Run, shell: Shell, double: Double) -> None:
+    """Whoever puts back an old state with other words in it gets a new gate, and nothing is posted."""
+    run("session", "findings.json")
+    for _ in range(3):
+        reply_to(shell, double, "1")
+        run("session", "--resume")
+    state = shell.folder / ".assent" / "review-state.md"
+    before = state.read_text()
+    reply_to(shell, double, "1")
+    assert run("session", "--resume").status == 0
+    for old, new in (("Nobody checks the sum.", "Nobody saw this."), (HEAD, HEAD[:10])):
+        state.write_text(before.replace(old, new))
+        again = run("session", "--resume", CLAUDECODE="1")
+        assert again.status == 3
+        assert "REVIEW GATEWAY: Synthesis" in again.err
+    assert len(double.submitted) == 1
+
+
+def test_only_gates_are_answered_by_comments(run: Run, shell: Shell, double: Double) -> None:
+    """A planted note that ties a question of somebody else to the pull request leads to nothing."""
+    asked = shell.open("Delete the production database?", "--option", "Yes", "--option", "No")
+    run("session", "findings.json")
+    noted = shell.folder / ".assent" / "gate-comments.json"
+    (entry,) = json.loads(noted.read_text())
+    noted.write_text(json.dumps([{**entry, "ask_id": asked}]))
+    double.say("ana", "1")
+    run("session", "--resume", CLAUDECODE="1")
+    assert shell.ask(asked).is_open
+
+
+def test_posting_only_goes_on_from_a_comment(run: Run, shell: Shell, double: Double) -> None:
+    """The reply is found again by whoever comes with --post-only, with the file or without it."""
+    asked = run("session", "findings.json", "--post-only")
+    assert (asked.status, "Go on with: assent session --post-only" in asked.err) == (3, True)
+    reply_to(shell, double, "toggle M1")
+    assert run("session", "--post-only").status == 3
+    reply_to(shell, double, "4")
+    assert run("session", "findings.json", "--post-only").out.startswith("Cancelled")
+    assert run("session", "--post-only").status == 3
+    reply_to(shell, double, "1")
+    assert run("session", "--post-only").out.startswith("Posted: 1 new comment")
+    assert len(double.submitted) == 1
+    assert shell.waiting() == []
+
+
+def test_gate_is_not_posted_to_a_repository_that_is_not_this_one(
+    run: Run, shell: Shell, double: Double
+) -> None:
+    """The file names it, and the agent wrote the file: it must not pick who may answer."""
+    for elsewhere, how in (("acme/other", "findings.json"), (None, "--resume")):
+        left = run("session", how, GITHUB_REPOSITORY=elsewhere)
+        assert left.status == 3
+        assert double.comments == []
+        assert "acme/shop is not the repository of this folder or CI run" in left.err
+    subprocess.run(["git", "init", "-q", str(shell.folder)], check=True, timeout=30)
+    subprocess.run(
+        ["git", "-C", str(shell.folder), "remote", "add", "origin", "git@github.com:Acme/Shop.git"],
+        check=True,
+        timeout=30,
+    )
+    assert run("session", "--resume", GITHUB_REPOSITORY=None).status == 3
+    assert len(double.comments) == 1
+
+
+def test_question_about_a_saved_session_is_not_left_to_the_pull_request(
+    run: Run, shell: Shell, double: Double
+) -> None:
+    """A reply would come when nobody knows any more what was to take its place."""
+    assert run("session", "findings.json").status == 3
+    again = run("session", "findings.json")
+    assert (again.status, len(double.comments)) == (3, 1)
+    assert "The saved session stays. Go on with it: assent session --resume" in again.err
+    assert shell.only_open().prompt.title == "Phase Gate"

@@ -600,7 +600,7 @@ def test_check_is_a_question_that_any_reply_ends() -> None:
         "perhaps",
     ]
     assert render_gate(prompt) == "Sure? [y/n]"
-    assert render_options(prompt) == "It takes y or yes or n or no."
+    assert render_options(prompt) == "Type y or yes or n or no."
 
 
 def test_follow_up_takes_what_the_option_needs_and_nothing_else() -> None:
@@ -612,4 +612,4 @@ def test_follow_up_takes_what_the_option_needs_and_nothing_else() -> None:
     with pytest.raises(UnrecognisedError, match=r'I didn\'t recognize "H9"\. Name one of H1, M1\.$'):
         recognise(prompt, "H9")
     assert render_gate(prompt) == "H1 and M1 are there.\n\nWhich finding?"
-    assert render_options(prompt) == "It takes {ID: H1, M1} or back."
+    assert render_options(prompt) == "Type one of H1, M1 or back."

@@ -20,6 +20,7 @@ PIECES = st.sampled_from(
         *("`", "``", "```", "~~~", "\\", "\n", "\n\n", "    ", "   ", "- ", "> ", "|", "'", "a", "<", "@"),
         *("<!--", "-->", "<img src=x>", "<details>", "&lt;", "[a]: /b", "[^1]: x", "| a | b |\n|---|---|\n"),
         *("@ana", "&#64;ana", "_a_@ana", "é@ana"),
+        *("![", "[", "](", "](https://evil.example)", ")", "```suggestion\n", "~~~Mermaid\n"),
     ]
 )
 HOSTILE = st.lists(PIECES, max_size=14).map("".join)
@@ -37,6 +38,15 @@ def test_hostile_text_becomes_no_html_and_calls_nobody(text: str) -> None:
     tokens = flat(neutralise(text))
     assert not [token.content for token in tokens if token.type in ("html_block", "html_inline")]
     assert not [token.content for token in tokens if token.type == "text" and MENTION.search(token.content)]
+
+
+@given(HOSTILE)
+def test_hostile_text_links_nowhere_unseen_fetches_nothing_and_offers_nothing(text: str) -> None:
+    """A picture is a request, a link may lie about where it leads, and some blocks are drawn or applied by a click."""
+    tokens = flat(neutralise(text))
+    assert not [token for token in tokens if token.type in ("image", "link_open")]
+    drawn = ("suggestion", "mermaid", "math", "geojson", "topojson", "stl")
+    assert not [token.info for token in tokens if token.info.strip().casefold().startswith(drawn)]
 
 
 @given(HOSTILE)

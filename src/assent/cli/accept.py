@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from assent.client.client import Client
-from assent.protocol.ask import Ask, Kind
+from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.canonical import Json
 from assent.protocol.error import EffectError, StillOpen
 from assent.protocol.prompt import Field, Option, Prompt
@@ -44,13 +44,23 @@ def accepting(
     )
 
     def check() -> None:
-        ask = asker.open(prompt, kind=Kind.APPROVAL, key=f"accept:{digest}").ask
+        ask = _open(asker, prompt, f"accept:{digest}")
         if ask.is_open:
             ask = _ask(typist, terminal, ask, file)
         if ask.answer is None or ask.answer.values["accept"] != (_ACCEPT,):
             raise EffectError(f"The command in {file} was not accepted, so it was not run.")
 
     return check
+
+
+def _open(asker: Client, prompt: Prompt, key: str) -> Ask:
+    """Return what a person is asked, or how they answered; what was taken back before they did is asked anew."""
+    number = 1
+    while True:
+        ask = asker.open(prompt, kind=Kind.APPROVAL, key=key if number == 1 else f"{key}:{number}").ask
+        if ask.state in (State.OPEN, State.ANSWERED, State.DECLINED):
+            return ask
+        number += 1
 
 
 def _ask(typist: Client | None, terminal: TerminalSurface, ask: Ask, file: str) -> Ask:

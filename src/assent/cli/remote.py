@@ -7,6 +7,9 @@ is only looked for when it is needed: loading what speaks to it takes longer tha
 from __future__ import annotations
 
 import os
+import re
+import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -17,7 +20,7 @@ from assent.client.client import Client
 from assent.effects.kept import Kept
 from assent.flows.session.posting import PostReview
 from assent.hub.ids import new_command_id
-from assent.protocol.ask import Ask
+from assent.protocol.ask import Ask, Kind
 from assent.protocol.canonical import Json
 from assent.protocol.display import display
 from assent.protocol.error import AssentError, GitHubError, NotFoundError
@@ -32,6 +35,24 @@ if TYPE_CHECKING:
 __all__ = ["POSTED_GATES", "Remote"]
 
 POSTED_GATES = "gate-comments.json"
+_named = re.compile(r"[/:](?P<name>[\w.-]+/[\w.-]+?)(?:\.git)?/?$").search
+
+
+def _remotes(folder: Path) -> set[str]:
+    """Return the repositories that the clone around `folder` names as its remotes, in lower case."""
+    try:
+        told = subprocess.run(
+            ["git", "config", "--get-regexp", r"^remote\..*\.url$"],  # noqa: S607 - the git of this user
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=False,
+        ).stdout
+    except (OSError, subprocess.SubprocessError):
+        return set()
+    found = map(_named, told.split("\n"))
+    return {name["name"].casefold() for name in found if name}
 
 
 class Remote:
@@ -49,8 +70,24 @@ class Remote:
         """Whether gates go there once nothing more can be read here: only where no terminal is (G-X2)."""
         if os.isatty(0):
             return False
-        self._find()
+        if (
+            self._find() is not None
+            and self._availability is not Availability.MISSING
+            and not self._is_at_home()
+        ):
+            self._availability = Availability.MISSING
+            name = f"{self.pull_request.owner}/{self.pull_request.repo}"
+            say(f"{name} is not the repository of this folder or CI run, so the gate is not posted there.")
         return choose((), is_interactive=False, remote=self._availability).means is Means.COMMENT
+
+    def _is_at_home(self) -> bool:
+        """Whether the repository is that of this folder, or of this CI run.
+
+        Whoever may write there answers, and the name stands in a file that the agent wrote: it must not pick its judges.
+        """
+        name = f"{self.pull_request.owner}/{self.pull_request.repo}".casefold()
+        stated = self._place.environ.get("GITHUB_REPOSITORY", "").casefold()
+        return name == stated if stated else name in _remotes(Path.cwd())
 
     def _find(self) -> Channel | None:
         from assent.effects.github.find import find_channel
@@ -109,9 +146,12 @@ class Remote:
                 say(display(f"The comments could not be read: {error.message}", lines=False))
 
     def _settle(self, channel: Channel, posted: PostedGate, ask: Ask | None, open_count: int) -> None:
-        if ask is None or not ask.is_open:
+        is_gate = (
+            ask is not None and ask.kind is Kind.GATE
+        )  # nothing else is ever posted, whatever the file says
+        if ask is None or not ask.is_open or not is_gate:
             self._forget(posted)
-            if ask is not None:
+            if ask is not None and is_gate:
                 close_gate(channel, posted, ask)
             return
 

@@ -34,16 +34,27 @@ from assent.flows.session.session import review_session
 from assent.flows.session.state import parse_state
 from assent.flows.session.table import say_count
 from assent.flows.session.talk import Closing, How, Opening
+from assent.hub.hub import Hub
 from assent.protocol.canonical import digest
 from assent.protocol.display import display
-from assent.protocol.error import AssentError, BadRequestError, EffectError, NotFoundError, StillOpen
+from assent.protocol.error import (
+    AssentError,
+    BadRequestError,
+    EffectError,
+    FlowTakenError,
+    NotFoundError,
+    StillOpen,
+)
 from assent.protocol.gate_file import parse_deep_dive
 from assent.protocol.review import PullRequest, Review
+from assent.storage.port import Hold
 from assent.surfaces.card import short_id
 from assent.surfaces.meeting import Meeting
 from assent.surfaces.terminal import TerminalSurface
 
 __all__ = ["CLOSING_STATUSES", "command"]
+
+_NOTHING = "Nothing is saved here: start with assent session FINDINGS.json"
 
 CLOSING_STATUSES = {
     How.POSTED: DONE,
@@ -97,19 +108,41 @@ def command(place: Place, /, **given: Any) -> int:
         raise click.UsageError("What is to be reviewed? As in: assent session FINDINGS.json")
     review = None if given["file"] is None else read_review(Path(given["file"]))
     kept = Kept(root / FOLDER)
-    opening = _opening(kept, review, given)
+    if review is None and kept.read(FINDINGS if given["is_post_only"] else STATE).digest is None:
+        raise NotFoundError(_NOTHING)
     with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
-        asker = place.client(hub, agent(place.environ, given["asker"]))
-        typist = find_typist(place, hub, takes_pipe=True)
-        session = _Seat(place, root, opening, asker, typist, terminal)
-        return session.run(given["file"], given["deep_dive"], as_json=given["as_json"])
+        # Two that go on from the same answer would do everything twice, and post it twice.
+        hold = _take(hub, place.project_name)
+        try:
+            opening = _opening(kept, review, given)
+            asker = place.client(hub, agent(place.environ, given["asker"]))
+            typist = find_typist(place, hub, takes_pipe=True)
+            session = _Seat(place, root, opening, asker, typist, terminal)
+            return session.run(given["file"], given["deep_dive"], as_json=given["as_json"])
+        finally:
+            hold.release()
+
+
+def _take(hub: Hub, project: str) -> Hold:
+    """Return the right to go on with the session of this folder.
+
+    Raises:
+        FlowTakenError: another process has it; its gates are answered there, or with assent answer.
+    """
+    try:
+        return hub.hold("session", project)
+    except FlowTakenError as taken:
+        raise FlowTakenError(
+            f"A session goes on here already ({taken.message.removesuffix(' drives this flow.')}). "
+            "Answer its gates there, or from the inbox: assent inbox"
+        ) from None
 
 
 def _opening(kept: Kept, review: Review | None, given: dict[str, Any]) -> Opening:
     name = FINDINGS if given["is_post_only"] else STATE
     saved = _read_saved(kept, name)
     if saved is None and review is None:
-        raise NotFoundError("Nothing is saved here: start with assent session FINDINGS.json")
+        raise NotFoundError(_NOTHING)
     if saved is None and given["is_resuming"]:
         say("There is no saved session to resume, so this is a new one.")
     if given["is_post_only"] and saved and review and not _is_same(saved.pull_request, review.pull_request):
@@ -156,12 +189,13 @@ class _Seat:
         self._asker, self._typist, self._terminal = asker, typist, terminal
         kept = Kept(root / FOLDER)
         self._remote = Remote(place, asker, kept, _pull_request(opening))
-        saved = opening.saved if opening.is_resuming else None
+        saved = opening.saved if opening.is_resuming or opening.is_post_only else None
+        kind = "post-only" if opening.is_post_only else "session"
         self._meeting = Meeting(
             asker,
             typist,
             terminal,
-            name=f"session:{_pull_request(opening)}:{saved.started if saved else opening.started}",
+            name=f"{kind}:{_pull_request(opening)}:{saved.started if saved else opening.started}",
             asked=saved.asked if saved else 0,
             run_id=place.environ.get("ASSENT_RUN_ID") or None,
             seconds=0 if typist is None and self._remote.presents else None,
@@ -169,7 +203,7 @@ class _Seat:
 
     def run(self, file: str | None, deep_dive: str | None, *, as_json: bool) -> int:
         """Drive the session to its end, or to where nobody answers."""
-        if self._opening.is_resuming:
+        if self._opening.is_resuming or self._opening.is_post_only:
             self._remote.collect()
         floor = Floor(self._meeting, self._performers(file, deep_dive))
         try:
@@ -187,17 +221,31 @@ class _Seat:
     def _leave(self, *, as_json: bool) -> int:
         ask = self._meeting.ask
         told = "Nothing was decided."
+        how_on = "--post-only" if self._opening.is_post_only else "--resume"
         if ask is not None:
             with suppress(AssentError):
                 ask = self._asker.show(ask.ask_id)
+            if self._is_about_the_saved_one:
+                # A reply would come when nobody knows any more which session was to take its place.
+                with suppress(AssentError):
+                    self._asker.withdraw(ask.ask_id, "Nobody answered, so the saved session stays.")
+                say(_render_closing(Closing(How.KEPT)))
+                return STILL_OPEN
             how = f"Answer it here later, or with: assent answer {short_id(ask.ask_id)} …"
             if ask.is_open and self._remote.presents and self._remote.post_gate(ask):
                 how = f"It is a comment on {self._remote.pull_request} now, and a reply there counts."
-            told += f" The gate stays open. {how}\nGo on with: assent session --resume"
+            told += f" The gate stays open. {how}\nGo on with: assent session {how_on}"
         say(told)
         if as_json:
             echo_json(msgspec.json.encode({"how": "open", "ask_id": ask and ask.ask_id}))
         return STILL_OPEN
+
+    @property
+    def _is_about_the_saved_one(self) -> bool:
+        """Whether all that was asked is if the saved session may be discarded."""
+        opening = self._opening
+        is_new = opening.saved is not None and not opening.is_resuming and not opening.is_post_only
+        return is_new and self._meeting.asked == 0
 
     def _performers(self, file: str | None, deep_dive: str | None) -> Performers:
         def discover(effect: Discover) -> str | None:
@@ -240,13 +288,13 @@ class _Seat:
         """Return what looks into findings: as said here, or as the project's file has it, once that was accepted."""
         if given is not None:
             words = shlex.split(given)
-            return run_dive(words, self._root, self._place.environ) if words else None
+            return run_dive(words, Path.cwd(), self._place.environ) if words else None
         text = read_gate_file(self._root)
         command = parse_deep_dive(text, GATE_FILE) if text else None
         if command is None:
             return None
         check = accepting(self._asker, self._typist, self._terminal, GATE_FILE, digest(text), command)
-        dive = run_dive(command, self._root, self._place.environ)
+        dive = run_dive(command, Path.cwd(), self._place.environ)
 
         def dive_if_accepted(action: str, finding: dict[str, Any]) -> str:
             check()

@@ -15,7 +15,7 @@ import msgspec
 from assent.client.async_client import awaiting
 from assent.client.calls import Calls
 from assent.client.client import blocking
-from assent.client.door import Call
+from assent.client.door import Call, until
 from assent.client.gate import named
 from assent.client.place import find_root
 from assent.client.stored import Count, drive_stored
@@ -54,6 +54,7 @@ def _session(
         BadRequestError: it is no review.
         NotFoundError: there is no saved session to `resume`.
         StillOpen: `wait` lapsed; the gate stays open, and the session can be resumed.
+        FlowTakenError: another process goes through a session of this project.
     """
     try:
         whole = parse_review(msgspec.json.encode(review))
@@ -75,11 +76,13 @@ def _session(
         **posting_performers(os.environ),
     }
     name = f"session:{whole.pull_request}:{saved.started if saved else started}"
-    return (
-        yield from drive_stored(
-            calls, review_session(opening), performers, name=name, count=count, say=say, wait=wait
-        )
-    )
+    # Two that go on from the same answer would do everything twice, and post it twice.
+    hold = yield from until(calls.door.hold(calls.project, "session"))
+    try:
+        flow = review_session(opening)
+        return (yield from drive_stored(calls, flow, performers, name=name, count=count, say=say, wait=wait))
+    finally:
+        hold.release()
 
 
 def _saved(folder: Path) -> Session:

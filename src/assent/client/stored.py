@@ -2,7 +2,8 @@
 
 The flow itself is gone with the process. With a name, its asks go by `<name>:1`, `<name>:2`, …: whoever drives it again
 under that name finds the answers that were given already. A number that another prompt has is never answered with
-that one's reply: an open ask gives its place up; one that has ended keeps it, and the next number is tried.
+that one's reply: an open ask gives its place up; one that has ended keeps it, and the next number is tried. Where an ask
+says what it is about, that is a part of its key: a reply is never found again for anything else.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def open_numbered(
     """Store what a flow asks; return it, and how many asks have ended before it."""
     may_replace = False
     while True:
-        key = None if name is None else f"{name}:{asked + 1}"
+        key = None if name is None else f"{name}:{asked + 1}{f':{ask.about}' if ask.about else ''}"
         try:
             stored = yield from calls.open(
                 ask.prompt, kind=ask.kind, key=key, replace=may_replace, run_id=run_id

@@ -26,9 +26,9 @@ from assent.flows.session.effect import (
     SaveSession,
     TickTodo,
 )
-from assent.flows.session.state import MAX_STATE_BYTES, render_state
+from assent.flows.session.state import MAX_STATE_BYTES, parse_state, render_state
 from assent.flows.session.todo import add_task, begin_list, count_open, tick
-from assent.protocol.error import EffectError, PathRefusedError
+from assent.protocol.error import BadRequestError, EffectError, PathRefusedError
 
 __all__ = ["FINDINGS", "STATE", "TODO", "Kept", "kept_performers"]
 
@@ -111,6 +111,17 @@ class Kept:
         return self._place
 
 
+def _is_other(kept: Kept, name: str, started: str) -> bool:
+    """Whether a file is of another session than the one that began at `started`."""
+    document = kept.read(name)
+    if document.digest is None:
+        return False
+    try:
+        return parse_state(document.content).started != started
+    except BadRequestError:
+        return True  # nobody knows whose it is
+
+
 def kept_performers(
     folder: Path, now: Callable[[], datetime], asked: Callable[[], int] = lambda: 0
 ) -> Performers:
@@ -127,11 +138,17 @@ def kept_performers(
         kept.change(TODO, lambda before: add_task(before, effect.text, task_id))
 
     def save_findings(effect: SaveFindings) -> str:
-        kept.write(FINDINGS, render_state(effect.session, stamp(), 0))
+        kept.write(FINDINGS, render_state(effect.session, stamp(), asked()))
         return f"{folder.name}/{FINDINGS}"
 
     def clear(effect: ClearSession) -> None:
-        kept.remove(*((STATE,) if effect.keeps_findings else (STATE, FINDINGS, TODO)))
+        others = [
+            name for name in (STATE, FINDINGS) if effect.started and _is_other(kept, name, effect.started)
+        ]
+        names = (
+            (STATE,) if effect.keeps_findings else (STATE, FINDINGS, *(() if STATE in others else (TODO,)))
+        )
+        kept.remove(*(name for name in names if name not in others))
 
     def tick_line(effect: TickTodo) -> None:
         if kept.read(TODO).digest is not None:

@@ -27,11 +27,14 @@ class AddTodo(Effect, frozen=True, tag="add_todo"):
     text: str
 
 
-def pass_gate(gate: Gate) -> Flow[Choice | Ended]:
-    """Stop at a gate until a person chose, and confirmed where that is needed; return what they chose."""
+def pass_gate(gate: Gate, about: str = "") -> Flow[Choice | Ended]:
+    """Stop at a gate until a person chose, and confirmed where that is needed; return what they chose.
+
+    `about` is a digest of what the choice would set going, where the gate does not show all of it.
+    """
     prompt = gate.prompt
     while True:
-        came = yield from ask(prompt, Kind.GATE)
+        came = yield from ask(prompt, Kind.GATE, about)
         if isinstance(came, Ended):
             return came
         choice = read_choice(prompt, came.values)

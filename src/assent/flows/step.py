@@ -52,6 +52,8 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True, tag="ask"):
 
     prompt: Prompt
     kind: Kind = Kind.QUESTION
+    about: str = ""
+    """A digest of what an answer sets going and the prompt does not show whole: it holds for that alone."""
 
 
 class Say(msgspec.Struct, frozen=True, omit_defaults=True, tag="say"):
@@ -128,9 +130,9 @@ def step_digest(step: Step) -> str:
 # Yielding with the type of what comes back
 
 
-def ask(prompt: Prompt, kind: Kind = Kind.QUESTION) -> Flow[Answered | Ended]:
+def ask(prompt: Prompt, kind: Kind = Kind.QUESTION, about: str = "") -> Flow[Answered | Ended]:
     """Ask, and return how it ended."""
-    result = yield Ask(prompt, kind)
+    result = yield Ask(prompt, kind, about)
     if not isinstance(result, Answered | Ended):
         raise _mismatch("ask", result)
     return result

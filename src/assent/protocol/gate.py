@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 
 from assent.protocol.answer import FieldValues, gate_values
-from assent.protocol.command import ANY_REPLY, render_command
+from assent.protocol.command import ANY_REPLY, parse_command, render_command
 from assent.protocol.display import display, fold, is_blank, quote
 from assent.protocol.error import BadPromptError, NotFoundError, UnrecognisedError
 from assent.protocol.prompt import Field, Option, Prompt
@@ -58,6 +58,7 @@ _EVERYWHERE = (f"{TODO}: {{text}}", PAUSE)
 _HEADING = "### \N{OCTAGONAL SIGN} REVIEW GATEWAY: "
 _ANSWER = "reply"
 """The name of the field of a question that belongs to a gate."""
+_SHOWN_NAMES, _SHOWN_NAME = 30, 40
 _PAUSE_OPTION = "Pause & save"
 
 
@@ -286,12 +287,20 @@ def render_gate(prompt: Prompt, *, is_marked: bool = False) -> str:
     return "\n\n".join(filter(None, parts))
 
 
+def _describe(spec: str) -> str:
+    command = parse_command(spec)
+    if not command.is_list or command.head:
+        return quote(spec)
+    several = "one or more of" if command.is_plural else "one of"
+    shown = ", ".join(quote(value, _SHOWN_NAME) for value in command.values[:_SHOWN_NAMES])
+    return f"{several} {shown}{', …' if len(command.values) > _SHOWN_NAMES else ''}"
+
+
 def render_options(prompt: Prompt) -> str:
     """Return the numbered options and nothing else (G18); without options, what else is taken."""
     options = prompt.fields[0].options
     if not options:
-        specs = [spec for spec in prompt.commands if spec != ANY_REPLY]
-        return f"It takes {display(' or '.join(specs), lines=False)}."
+        return f"Type {' or '.join(_describe(spec) for spec in prompt.commands if spec != ANY_REPLY)}."
     return "\n".join(
         f"{number}. {display(option.label, lines=False)}" for number, option in enumerate(options, start=1)
     )

@@ -5,7 +5,10 @@ Rule 1: nothing is hidden. Raw HTML, comments, link definitions and footnotes wo
 Rule 2: nobody is called. A mention gets a space behind its sign: a site looks for mentions in the rendered text, so
         neither an entity nor a backslash would stop it, and a character without width would be a hidden one.
 Rule 3: nothing runs on. What stands behind the text is rendered as it would be without it.
-Rule 4: code stays as it is where it is plainly code: between fences at the left edge, and between single backticks
+Rule 4: a link shows where it leads, and no picture is fetched: both are shown as they were written.
+Rule 5: code is shown, never drawn or offered: a block that a site would turn into a diagram, a map or a change that one
+        click applies is plain code here.
+Rule 6: code stays as it is where it is plainly code: between fences at the left edge, and between single backticks
         that come in pairs on every line. Any other backtick is shown as a backtick.
 """
 
@@ -18,6 +21,10 @@ from assent.protocol.display import display
 __all__ = ["code", "cut", "fence", "neutralise"]
 
 _OPENING = re.compile(r"(?P<fence>`{3,}|~{3,})[A-Za-z0-9_+.#-]*[ ]*").fullmatch
+_DRAWN = re.compile(
+    r"\A(?P<fence>`{3,}|~{3,})(?:suggestion|mermaid|math|geojson|topojson|stl)[A-Za-z0-9_+.#-]*[ ]*\Z",
+    re.IGNORECASE,
+)
 _RUN = re.compile(r"`+")
 _TICKS = re.compile(r"[\\`]")
 _ENTITY = re.compile(r"&(?=#|[A-Za-z])")
@@ -35,9 +42,11 @@ def neutralise(text: str) -> str:
     'Ask @ ana about `a<b>`. &lt;!-- hidden -->'
     """
     lines = display(text).split("\n")
-    is_code, closing = _scan(lines)
+    is_code, openings, closing = _scan(lines)
     has_pairs = all(_is_paired(line) for line, fenced in zip(lines, is_code, strict=True) if not fenced)
     shown = [line if fenced else _show(line, has_pairs) for line, fenced in zip(lines, is_code, strict=True)]
+    for number in openings:
+        shown[number] = _DRAWN.sub(r"\g<fence>", shown[number])
     return "\n".join([*shown, closing] if closing else shown)
 
 
@@ -47,23 +56,24 @@ def cut(text: str, limit: int) -> str:
         return text
     note = f"\n\n**Cut here:** the text has {len(text):,} characters, and only {limit:,} can be shown."
     kept = text[: limit - len(note)]
-    _, closing = _scan(kept.split("\n"))
+    *_, closing = _scan(kept.split("\n"))
     if closing:  # the sentence must not stand inside a block of code
         kept = kept[: -len(closing) - 1] + "\n" + closing
     return kept + note
 
 
-def _scan(lines: list[str]) -> tuple[list[bool], str]:
-    """Return which lines are plainly code, and the fence that is still open at the end."""
-    is_code, closing = [], ""
-    for line in lines:
+def _scan(lines: list[str]) -> tuple[list[bool], list[int], str]:
+    """Return which lines are plainly code, where a block of it begins, and the fence that is still open at the end."""
+    is_code, openings, closing = [], [], ""
+    for number, line in enumerate(lines):
         opening = None if closing else _OPENING(line)
         is_code.append(bool(closing or opening))
         if opening:
+            openings.append(number)
             closing = opening["fence"]
         elif closing and _closes(line, closing):
             closing = ""
-    return is_code, closing
+    return is_code, openings, closing
 
 
 def _closes(line: str, fence: str) -> bool:
@@ -89,7 +99,7 @@ def _show(line: str, has_pairs: bool) -> str:
 
 def _show_prose(part: str) -> str:
     part = _TAG.sub("&lt;", _ENTITY.sub("&amp;", part))
-    part = part.replace("]:", "]\\:").replace("~~~", "\\~\\~\\~")
+    part = part.replace("]:", "]\\:").replace("](", "]\\(").replace("~~~", "\\~\\~\\~")
     return _MENTION.sub("@ ", part)
 
 

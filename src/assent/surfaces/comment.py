@@ -4,8 +4,12 @@ Who may answer is asked of GitHub for each author: a person, not a bot or an app
 What a comment says of its author's standing is not trusted. The answer itself goes through the same recogniser as
 everywhere else, and the agent hears of no comment but as a recognised answer.
 
-Nothing is taken while the gate's comment is not as we wrote it, as nobody knows then what was answered, or when the
-pull request has a new commit, as the answer was meant for another one.
+Nothing is taken while the gate's comment does not show this very gate, as nobody knows then what was answered, or when
+the pull request has a new commit, as the answer was meant for another one. What was noted about the comment is not
+trusted either: agents can write that file.
+
+The account that posted the gate is the agent's: whoever holds its token could write the reply as well as the question.
+Its comments are no answers.
 
 A pull request is a place where people talk. So a comment that does not speak to the gate is left alone: no echo, no
 reaction. A reply that names the gate and is not understood is echoed, once. A stranger's reply gets a thumb down, once
@@ -34,6 +38,7 @@ from assent.surfaces.comment_text import (
     render_answered,
     render_body,
     render_echo,
+    waiting_gate,
 )
 
 __all__ = ["Collected", "PostedGate", "close_gate", "collect", "post_gate", "principal_of"]
@@ -43,6 +48,7 @@ MAX_AUTHORS = 50
 MAX_THUMBS = 3
 _MAY_ANSWER = frozenset({"admin", "maintain", "write"})
 _NOT_FOUND, _GONE = 404, 410
+_OWN = "The account that posted this gate cannot answer it, as an agent may hold it: somebody else can."
 _EDITED = "A comment that was edited does not count: write a new one."
 
 
@@ -162,6 +168,11 @@ def close_gate(channel: Channel, posted: PostedGate, ask: Ask) -> None:
         channel.request("PATCH", path, {"body": render_answered(body, ask)})
 
 
+def _bare(body: str) -> str:
+    """Return a comment without what a site may spell differently: the ends of its lines and of itself."""
+    return "\n".join(line.rstrip() for line in body.splitlines()).strip()
+
+
 class _Looking:
     """One look at the comments."""
 
@@ -177,6 +188,7 @@ class _Looking:
         self._is_only, self._answer = is_only, answer
         self._repository = f"/repos/{posted.owner}/{posted.repo}"
         self._may_answer: dict[str, bool] = {}
+        self._asker = ""
         self._thumbed: set[str] = set()
         self._echoed: set[int] = set()
         self._seen, self._seen_at = posted.last_seen, posted.seen_at
@@ -189,6 +201,8 @@ class _Looking:
         later = self._later()
         # An echo that was written before a crash is not written again.
         self._echoed = {seen for comment in later for seen in echoed_ids(comment.body or "")}
+        if self._is_only and later:
+            self._is_only = not self._has_neighbour()
         for comment in later:
             reply = self._read(comment)
             if reply is not None:
@@ -212,12 +226,15 @@ class _Looking:
         """Return why nothing can be taken, if so."""
         path = f"{self._repository}/issues/comments/{self._posted.comment_id}"
         try:
-            body = read(self._channel.request("GET", path), _Comment).body or ""
+            comment = read(self._channel.request("GET", path), _Comment)
         except GitHubError as error:
             if error.status in (_NOT_FOUND, _GONE):
                 return "The gate's comment was deleted."
             raise
-        if digest(body.encode()) != self._posted.body_digest:
+        self._asker = comment.user.login if comment.user else ""
+        body = comment.body or ""
+        is_ours = digest(body.encode()) == self._posted.body_digest
+        if not is_ours or _bare(body) != _bare(render_body(self._ask, self._posted.nonce)):
             return "The gate's comment was edited, so nobody knows what an answer would be to."
         pull = self._channel.request("GET", f"{self._repository}/pulls/{self._posted.number}")
         if read(pull, _Pull).head.sha != self._posted.head_sha:
@@ -230,6 +247,12 @@ class _Looking:
         found = (read(each, _Comment) for each in pages(self._channel, path))
         return sorted((each for each in found if each.id > self._posted.last_seen), key=lambda each: each.id)
 
+    def _has_neighbour(self) -> bool:
+        """Whether a gate of another store waits on the same pull request: a plain reply would answer both."""
+        path = f"{self._repository}/issues/{self._posted.number}/comments"
+        listed = (read(each, _Comment) for each in pages(self._channel, path))
+        return any(waiting_gate(each.body or "") not in (None, self._ask.ask_id) for each in listed)
+
     def _read(self, comment: _Comment) -> Addressed | None:
         """Return what a person says to this gate; nothing where it is no person, or not said to it."""
         author = comment.user
@@ -241,6 +264,9 @@ class _Looking:
 
     def _weigh(self, comment: _Comment, author: str, reply: Addressed) -> Collected | None:
         """Take a reply if it counts; return how the look ends, nothing where it goes on."""
+        if author == self._asker:
+            self._echo(comment, UnrecognisedError(_OWN))
+            return None
         if not self._is_allowed(author):
             if author not in self._thumbed and len(self._thumbed) < MAX_THUMBS:
                 self._thumbed.add(author)

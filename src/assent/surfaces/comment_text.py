@@ -34,15 +34,18 @@ __all__ = [
     "render_answered",
     "render_body",
     "render_echo",
+    "waiting_gate",
 ]
 
 MARKER = "<!-- assent:"
 _LEAST_SUMMARY = 1_000
+_ANSWERED, _CLOSED = "**Answered**", "**Closed**"
 
 _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 _QUOTE = re.compile(r" {0,3}>")
 _COMMAND = re.compile(r"/gate(?P<rest>(?:\s.*)?)", re.IGNORECASE | re.DOTALL)
+_GATE = re.compile(r"^<!-- assent:gate (?P<ask>\w+) ", re.MULTILINE).search
 _ECHO = re.compile(r"<!-- assent:echo (?P<comment>[0-9]+) -->")
 
 
@@ -92,9 +95,9 @@ def render_answered(body: str, ask: Ask) -> str:
     if ask.answer is not None:
         login = ask.answer.by.partition(":")[2].removesuffix("@github")
         chosen = ", ".join(labels(ask.prompt, ask.answer.values))
-        told = f"**Answered** by {code(login)}: {code(quote(chosen))}"
+        told = f"{_ANSWERED} by {code(login)}: {code(quote(chosen))}"
     else:
-        told = f"**Closed**: {ask.state}"
+        told = f"{_CLOSED}: {ask.state}"
     return f"{told}\n\n---\n{body}"
 
 
@@ -112,6 +115,12 @@ def echoed_ids(body: str) -> list[int]:
     return [int(found["comment"]) for found in _ECHO.finditer(body)]
 
 
+def waiting_gate(body: str) -> str | None:
+    """Return the ask whose gate a comment is, if it was not yet said to have ended. A quoted gate is none."""
+    found = None if body.startswith((_ANSWERED, _CLOSED)) else _GATE(body)
+    return found["ask"] if found else None
+
+
 def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
     """Return what `body` says to the gate of `ask`; nothing if it does not speak to it."""
     # Quoted it is somebody else's: who answers by quoting the gate may have copied it along.
@@ -123,7 +132,9 @@ def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
     first = "\n".join(lines) if len(ask.prompt.fields) > 1 else lines[0]
     if command := _COMMAND.fullmatch(first.strip()):
         return _read_command(ask, command["rest"], is_only=is_only)
-    return Addressed(first) if is_only and _is_plain_answer(ask.prompt, first) else None
+    # Who says more than that talks to other people: "Cancel" may be how a sentence begins.
+    is_all = first.count("\n") + 1 == len(lines)
+    return Addressed(first) if is_only and is_all and _is_plain_answer(ask.prompt, first) else None
 
 
 def _read_command(ask: Ask, rest: str, *, is_only: bool) -> Addressed | None:

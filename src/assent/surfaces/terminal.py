@@ -102,8 +102,9 @@ class TerminalSurface:
 
     def present(self, ask: Ask, *, can_type: bool = True) -> None:
         """Show an ask and what silence means for it."""
-        if ask.kind is Kind.APPROVAL or ANY_REPLY in ask.prompt.commands:
-            self.forget()  # nobody approves, and nobody confirms, what was not yet on the screen
+        is_typed_at = bool(ask.prompt.commands) and not self.is_piped
+        if ask.kind is Kind.APPROVAL or ANY_REPLY in ask.prompt.commands or is_typed_at:
+            self.forget()  # nobody approves, confirms or passes what was not yet on the screen
         ink, width = self.ink, self.width
         silence = wrap(render_silence(ask, self._now()), width)
         is_timed = ask.deadline is not None

@@ -5,7 +5,15 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from assent.flows.session.effect import ClearSession, DeepDive, Discover, InitTodo, SaveFindings, SaveSession
+from assent.flows.session.effect import (
+    ClearSession,
+    CountTodos,
+    DeepDive,
+    Discover,
+    InitTodo,
+    SaveFindings,
+    SaveSession,
+)
 from assent.flows.session.finding import MOVES, Phase, begin
 from assent.flows.session.posting import Event, PostReview
 from assent.flows.session.state import parse_state
@@ -67,7 +75,9 @@ def test_review_goes_from_gate_to_gate_to_one_review_that_is_posted() -> None:
 
 
 @proves("G36", "G37")
-@pytest.mark.parametrize("style", [str.upper, str.lower, lambda label: f"  {label} "], ids=["upper", "lower", "spaced"])
+@pytest.mark.parametrize(
+    "style", [str.upper, str.lower, lambda label: f"  {label} "], ids=["upper", "lower", "spaced"]
+)
 def test_numbers_and_labels_lead_the_same_way(style: object) -> None:
     """The position, the label in any case: one session."""
     assert callable(style)
@@ -267,9 +277,13 @@ def test_findings_are_listed_by_severity_and_the_surest_first() -> None:
     assert open_at(*TO_LOOP).bodies[-1].split("\n") == [
         "Chunk 1 of 3, payment retries. 4 findings in 2 files, 286 lines.",
         "- [x] H1 Retry loop never ends on 429  src/retry.py:88",
+        "  > It never ends.",
         "- [x] M1 Key is built twice  src/retry.py:88",
+        "  > It never ends.",
         "- [x] M2 Timeout swallowed  src/charge.py:88",
+        "  > It never ends.",
         "- [x] L1 Name says seconds  src/retry.py:88",
+        "  > It never ends.",
         "",
         "Commands: `discard`, `todo: {text}`, `deselect {IDs}`",
     ]
@@ -383,7 +397,7 @@ def test_deep_dive_leads_into_a_gate_of_its_own_and_back() -> None:
         ("Suggest fix", "M1"),
         ("Check similar patterns", "M1"),
     ]
-    assert seat.said[0] == "Analyze context, M1:\n\nAnalyze context on M1"
+    assert seat.said[0] == "Analyze context, M1:\n\n> Analyze context on M1"
     assert seat.bodies[3].split("\n") == [
         "M1 Key is built twice",
         "Recommended, bug, confidence 90, src/retry.py:88",
@@ -748,6 +762,17 @@ def test_failed_posting_that_cannot_be_saved_either_is_told() -> None:
     assert closing.how is How.FAILED
     assert seat.said[-1] == "The findings were not saved: The disk is full."
     assert seat.state is not None
+
+
+def test_list_of_tasks_that_cannot_be_read_is_asked_about_before_posting() -> None:
+    """Perhaps there are tasks that are not done; only a yes posts all the same."""
+    seat = Seat(*TO_SYNTHESIS, "1", "n", fails=(CountTodos,))
+    with pytest.raises(StillOpen):
+        seat.drive(opening())
+    assert seat.gates[-2] == "Nobody knows whether tasks are not done. Post anyway? [y/n]"
+    assert (seat.gates[-1], seat.posted) == ("Synthesis", [])
+    sure = Seat(*TO_SYNTHESIS, "1", "y", fails=(CountTodos,))
+    assert sure.drive(opening()).how is How.POSTED
 
 
 def test_saved_locally_the_findings_can_be_posted_later() -> None:

@@ -83,7 +83,7 @@ def test_text_of_reviewers_makes_no_line_of_its_own(title: str, label: str, said
     session = enter(begin(Review(pull, (Chunk(label, (label,), 400, (finding,)),)), STARTED), 1)
     chunk = render_chunk(session, session.parts[0])
     assert (len(render_overview(session).split("\n")), len(render_plan(session).split("\n"))) == (2, 1)
-    assert [line[:4] for line in chunk.split("\n")] == ["Chun", "- [x"]
+    assert [line[:4] for line in chunk.split("\n")] == ["Chun", "- [x", "  > "]
     full = render_full(session.held[0])
     assert all(line.startswith(">") for line in full.split("\n")[2:])
     for shown in (chunk, full, render_overview(session), render_plan(session)):

@@ -108,7 +108,7 @@ def parse_answer(status: int, headers: Mapping[str, str], text: bytes) -> Json:
     is_good = 200 <= status < 300  # noqa: PLR2004 - the statuses that say that it was done
     try:
         answer: Json = msgspec.json.decode(text) if text.strip() else None
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         if is_good:
             raise GitHubError("GitHub's answer is no JSON.", status=status) from None
         answer = None

@@ -1,7 +1,9 @@
 """The end of a session: what was found is posted, saved or discarded (G33, G34, G-U8 to G-U10).
 
 Rule 1: nothing is posted that is not marked.
-Rule 2: what could not be posted is saved, and nothing of the session is removed before it was posted.
+Rule 2: a choice to post holds for the very findings that were there when it was made, and for that commit. A session
+        that is resumed with other ones asks anew, whatever was answered before.
+Rule 3: what could not be posted is saved, and nothing of the session is removed before it was posted.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ from assent.flows.session.posting import Event, Posted, compose, post_only_verdi
 from assent.flows.session.table import render_findings, render_tally, say_count
 from assent.flows.session.talk import Closing, How, Left, Talk, ids_of
 from assent.flows.step import Done, Failed, Flow, do, say
-from assent.protocol.canonical import convert
+from assent.protocol.canonical import canonical, convert, digest
 from assent.protocol.gate import POST_ONLY, SYNTHESIS, Choice, Gate
 from assent.protocol.review import Severity
 
@@ -30,7 +32,7 @@ def synthesis(talk: Talk) -> Flow[Closing]:
     while True:
         session = talk.session
         gate = Gate(SYNTHESIS, _summary(talk), ids_of(session.held))
-        choice = yield from talk.pass_(gate)
+        choice = yield from talk.pass_(gate, _content(talk))
         match choice.label:
             case "Post all marked" | "Post only Action Required":
                 chosen = _chosen(session.marked, choice.label)
@@ -47,8 +49,13 @@ def synthesis(talk: Talk) -> Flow[Closing]:
             case "deep-dive":
                 yield from dive(talk, choice, session.held)
             case _:
-                yield from do(ClearSession())
+                yield from do(ClearSession(started=session.started))
                 return Closing(How.DISCARDED)
+
+
+def _content(talk: Talk) -> str:
+    """Return a digest of all that could be posted: a gate shows titles, and more than those is posted."""
+    return digest(canonical(compose(talk.session, talk.session.held, verdict(talk.session))))
 
 
 def _summary(talk: Talk) -> str:
@@ -62,22 +69,14 @@ def _summary(talk: Talk) -> str:
 
 def post_only(talk: Talk) -> Flow[Closing]:
     """Post what was found earlier, without going through it again."""
-    saved, review = talk.opening.saved, talk.opening.review
-    if saved is not None:
-        talk.session = saved
-    elif review is not None:
-        talk.session = begin(review, talk.opening.started)
-        for part in talk.session.parts:
-            talk.session = enter(talk.session, part.number)
-    else:
-        raise Left(How.ENDED, "There is nothing to post.")
+    yield from _find(talk)
     while True:
         session = talk.session
         every = ids_of(session.held)
         shown = (
             f"{session.pull_request}: {render_tally(session.held)}\n{render_findings(in_order(session.held))}"
         )
-        choice = yield from talk.pass_(Gate(POST_ONLY, shown.rstrip(), every))
+        choice = yield from talk.pass_(Gate(POST_ONLY, shown.rstrip(), every), _content(talk))
         match choice.label:
             case "Post all marked" | "Post only Action Required":
                 chosen = _chosen(session.marked, choice.label)
@@ -85,6 +84,8 @@ def post_only(talk: Talk) -> Flow[Closing]:
                 if closing is not None:
                     return closing
             case "Cancel":
+                if talk.opening.saved is not None or talk.opening.is_headless:
+                    yield from talk.keep(session)  # so that whoever comes again is asked anew
                 return Closing(How.CANCELLED, None, "What was saved stays.")
             case "deep-dive":
                 yield from dive(talk, choice, session.held)
@@ -100,6 +101,21 @@ def post_only(talk: Talk) -> Flow[Closing]:
                 yield from talk.keep(toggle(session, ids))
 
 
+def _find(talk: Talk) -> Flow[None]:
+    """Settle what there is to post: what was saved, or all of a review that was sure enough."""
+    saved, review = talk.opening.saved, talk.opening.review
+    if saved is not None:
+        talk.session = saved
+    elif review is not None:
+        talk.session = begin(review, talk.opening.started)
+        for part in talk.session.parts:
+            talk.session = enter(talk.session, part.number)
+        if talk.opening.is_headless:  # the reply may come when the file is gone
+            yield from talk.keep(talk.session)
+    else:
+        raise Left(How.ENDED, "There is nothing to post.")
+
+
 def _select(talk: Talk, choice: Choice, title: str) -> Flow[tuple[str, ...]]:
     held = in_order(talk.session.held)
     return choice.arguments or (yield from ask_for(title, "IDs", ids_of(held), render_findings(held)))
@@ -111,6 +127,10 @@ def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held
         yield from say("Nothing of that is marked, so nothing was posted.")
         return None
     open_tasks = yield from do(CountTodos())
+    if isinstance(open_tasks, Failed):  # perhaps there are some
+        yield from say(f"The list of tasks cannot be read: {open_tasks.message}")
+        if not (yield from check("Nobody knows whether tasks are not done. Post anyway? [y/n]")):
+            return None
     count = open_tasks.result if isinstance(open_tasks, Done) else 0
     if isinstance(count, int) and count > 0:
         is_one = count == 1
@@ -129,7 +149,7 @@ def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held
         left = tuple(held for held in talk.session.held if held.finding_id in posted.left_out)
         yield from _export(talk, How.SAVED, session=replace(talk.session, held=left))
     else:
-        yield from do(ClearSession())
+        yield from do(ClearSession(started=talk.session.started))
     return Closing(How.POSTED, posted)
 
 
@@ -140,7 +160,7 @@ def _export(talk: Talk, how: How, reason: str = "", session: Session | None = No
         return Closing(How.FAILED, None, saved.message)
     yield from say(f"The findings are in {saved.result}.")
     if how is How.SAVED:
-        yield from do(ClearSession(keeps_findings=True))
+        yield from do(ClearSession(keeps_findings=True, started=talk.session.started))
     return Closing(how, None, reason)
 
 

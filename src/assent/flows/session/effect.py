@@ -35,6 +35,8 @@ class ClearSession(Effect, frozen=True, tag="clear_session"):
 
     keeps_findings: bool = False
     """Only its state goes; exported findings and the list of tasks stay."""
+    started: str = ""
+    """Only what is of the session that began then: a file of another one stays. Empty: whatever there is."""
 
 
 class InitTodo(Effect, frozen=True, tag="init_todo"):

@@ -5,7 +5,7 @@ Text of reviewers is on one line here, with every hidden character made visible;
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from assent.flows.session.finding import ChunkStatus, Held, Part, Session
 from assent.protocol.display import display, quote
@@ -27,6 +27,8 @@ _LINES_A_MINUTE, _LEAST_MINUTES = 60, 2
 QUICK_BELOW, MANY_FILES = 100, 50
 """Fewer changed lines suggest the quick mode; so many files are a warning (G-U5)."""
 _TITLE = 100
+_DESCRIPTION, _DESCRIPTIONS = 600, 100_000
+"""So many characters of one description, and of all in one gate: a prompt has its limit."""
 
 
 def say_count(count: int, noun: str) -> str:
@@ -103,7 +105,23 @@ def render_chunk(session: Session, part: Part) -> str:
         f"Chunk {part.number} of {len(session.parts)}, {quote(chunk.label)}. {say_count(len(held), 'finding')} "
         f"in {say_count(len(chunk.files), 'file')}, {say_count(chunk.lines, 'line')}."
     )
-    return f"{head}\n{render_findings(held)}".rstrip()
+    return "\n".join([head, *_with_descriptions(held)])
+
+
+def _with_descriptions(held: Sequence[Held]) -> Iterator[str]:
+    """Yield findings with what they say: a person who goes on here has seen what will be posted."""
+    width = max((len(each.finding_id) for each in held), default=0)
+    room = min(_DESCRIPTION, _DESCRIPTIONS // len(held)) if held else 0
+    for each in held:
+        yield _finding_line(each, width)
+        text = " ".join(each.finding.description.split())
+        more = []
+        if len(text) > room:
+            more.append("more to read")
+        if each.finding.suggestion:
+            more.append(f"a suggestion of {say_count(each.finding.suggestion.count(chr(10)) + 1, 'line')}")
+        said = f" ({' and '.join(more)}: deep-dive {each.finding_id})" if more else ""
+        yield f"  > {quote(text, room)}{said}"
 
 
 def render_findings(held: Sequence[Held]) -> str:

@@ -82,11 +82,12 @@ class Talk:
         self.opening = opening
         self.session: Session
 
-    def pass_(self, gate: Gate) -> Flow[Choice]:
+    def pass_(self, gate: Gate, about: str = "") -> Flow[Choice]:
         """Stop at a gate; return what was chosen, unless that is to pause."""
-        choice = yield from pass_gate(gate)
+        choice = yield from pass_gate(gate, about)
         if isinstance(choice, Ended):
-            yield from self.save()  # so that whoever resumes is asked anew
+            # So that whoever comes again is asked anew.
+            yield from self.keep(self.session) if self.opening.is_post_only else self.save()
             how = How.DECLINED if choice.state is State.DECLINED else How.ENDED
             raise Left(how, choice.reason or f"The gate was {choice.state}.")
         if choice.label in (PAUSE, "Pause & save"):
