@@ -302,7 +302,7 @@ def test_command_that_was_named_here_looks_into_a_finding(desk: Desk, talk: Talk
     shown = talk(
         FILE, "--deep-dive", command, typed=("1", "1", "deep-dive H1", "Analyze context", "4", "pause")
     )
-    assert "Analyze context, H1:\n\n> <U+001B>[2J Retry loop never ends on 429\n" in shown.err
+    assert "Analyze context, H1:\n\n: <U+001B>[2J Retry loop never ends on 429\n" in shown.err
     assert shown.err.count("REVIEW GATEWAY: Deep-dive") == 2
 
 
@@ -330,7 +330,7 @@ def test_command_that_imitates_a_gate_is_seen_to(desk: Desk, talk: Talk) -> None
     shown = talk(
         FILE, "--deep-dive", f"{sys.executable} look.py", typed=("1", "1", "deep-dive H1", "1", "pause")
     )
-    assert f"> ### {STOP} REVIEW GATEWAY: Synthesis\n>\n> **Select an action:**\n> 1. Go on\n" in shown.err
+    assert f": ### {STOP} REVIEW GATEWAY: Synthesis\n:\n: **Select an action:**\n: 1. Go on\n" in shown.err
     assert f"\n### {STOP} REVIEW GATEWAY: Synthesis" not in shown.err
 
 

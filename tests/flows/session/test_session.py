@@ -397,7 +397,7 @@ def test_deep_dive_leads_into_a_gate_of_its_own_and_back() -> None:
         ("Suggest fix", "M1"),
         ("Check similar patterns", "M1"),
     ]
-    assert seat.said[0] == "Analyze context, M1:\n\n> Analyze context on M1"
+    assert seat.said[0] == "Analyze context, M1:\n\n: Analyze context on M1"
     assert seat.bodies[3].split("\n") == [
         "M1 Key is built twice",
         "Recommended, bug, confidence 90, src/retry.py:88",

@@ -96,6 +96,6 @@ def dive(talk: Talk, choice: Choice, offered: Sequence[Held]) -> Flow[None]:
         else:
             text = found.result if isinstance(found.result, str) else ""
             # Behind a sign, like all that reviewers write: none of it can pass for a gate of ours.
-            quoted = "\n".join(f"> {line}".rstrip() for line in display(text).strip().split("\n"))
+            quoted = "\n".join(f": {line}".rstrip() for line in display(text).strip().split("\n"))
             told = quoted if text.strip() else "It said nothing."
             yield from say(f"{choice.label}, {held.finding_id}:\n\n{told}")
