@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_typ
 import msgspec
 
 from assent.cli.session import CLOSING_STATUSES as STATUSES
-from assent.effects.kept import FINDINGS, STATE, TODO
+from assent.effects.kept import EARLIER, FINDINGS, STATE, TODO
 from assent.flows.session.finding import MOVES, ChunkStatus
 from assent.flows.session.posting import Posted
 from assent.flows.session.talk import Closing, How
@@ -189,7 +189,7 @@ def render_session() -> str:
             table(("severity", "ids begin with", "shown as"), severities),
             _CATEGORY.format(shown=SHOWN_FROM),
             table(("category", "focus area"), categories),
-            _FILES.format(state=STATE, findings=FINDINGS, todo=TODO),
+            _FILES.format(state=STATE, findings=FINDINGS, earlier=EARLIER, todo=TODO),
             _CHUNKS,
             table(("status", "may become"), moves),
             _ENDINGS,
@@ -231,9 +231,10 @@ They are in the folder `.assent` of the project, which only you can enter, and a
 
 | file | holds | is there |
 |---|---|---|
-| `{state}` | the session as it stands: front matter, chunk plan, findings with their ids, threads by file | from the first gate until it is posted, saved, discarded or cancelled. In the quick mode only where there is no terminal, or after a pause |
+| `{state}` | the session as it stands: front matter, chunk plan, findings with their ids, threads by file | from the first gate until it is posted, saved, discarded or cancelled. In the quick mode it stays as it was at the first gate, unless there is no terminal, or after a pause |
 | `{findings}` | the same, exported for `--post-only` | after `Save locally`, and when posting failed |
 | `{todo}` | a list of tasks in Markdown: the phases, the chunks, and what was typed as `todo: …` | from the chunk plan on; tasks are ticked by editing it |
+| `{earlier}` | findings of another review, which an export took the place of | until the next time that happens |
 | `gate-comments.json` | which comment on the pull request belongs to which gate | while gates wait as comments |
 
 People may read all of them and edit the list of tasks. A state file that is not whole is told about and removed, never

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from assent.effects.kept import FINDINGS, STATE, TODO, Kept, kept_performers
+from assent.effects.kept import EARLIER, FINDINGS, STATE, TODO, Kept, kept_performers
 from assent.effects.performer import find_performer, intend, settle
 from assent.effects.place import MAX_FILE_BYTES
 from assent.flows.gate import AddTodo
@@ -95,6 +95,17 @@ def test_only_the_three_names_and_nothing_else_is_written(desk: Desk) -> None:
     for effect in (SaveSession(SESSION), SaveFindings(SESSION), InitTodo(SESSION), AddTodo("x")):
         assert isinstance(desk.do(effect), Done)
     assert desk.names() == {".gitignore", STATE, FINDINGS, TODO}
+
+
+def test_export_of_another_review_is_kept_aside(desk: Desk) -> None:
+    """What was saved is never lost without a word."""
+    desk.do(SaveFindings(OTHER))
+    before = (desk.folder / FINDINGS).read_bytes()
+    told = desk.do(SaveFindings(SESSION))
+    assert told == Done(f".assent/{FINDINGS}; those that were there before are in .assent/{EARLIER}")
+    assert (desk.folder / EARLIER).read_bytes() == before
+    desk.do(SaveFindings(SESSION))
+    assert (desk.folder / EARLIER).read_bytes() == before
 
 
 def test_exported_findings_are_found_where_it_says(desk: Desk) -> None:

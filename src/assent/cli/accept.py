@@ -38,7 +38,8 @@ def accepting(
     options = (Option(_ACCEPT, _ACCEPT), Option(_REFUSE, _REFUSE))
     prompt = Prompt(
         f"May reviews run the command that {file} names?",
-        "It runs as you, on this machine. Your answer holds for this file as it is now.",
+        "It runs as you, on this machine. Your answer holds for this file as it is now; what the command itself does "
+        "is not looked at.",
         (Field("accept", options=options),),
         action=action,
     )

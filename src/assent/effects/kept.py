@@ -1,6 +1,6 @@
 """What a review keeps beside the store: its state, its exported findings, its list of tasks.
 
-Rule 1: three files with fixed names in one folder that only this user can enter; no other name is ever touched.
+Rule 1: a few files with fixed names in one folder that only this user can enter; no other name is ever touched.
 Rule 2: a file is replaced in one move. Whoever reads it sees the old one or the new one.
 Rule 3: a link or anything else that is no ordinary file is not followed and not replaced.
 """
@@ -30,9 +30,11 @@ from assent.flows.session.state import MAX_STATE_BYTES, parse_state, render_stat
 from assent.flows.session.todo import add_task, begin_list, count_open, tick
 from assent.protocol.error import BadRequestError, EffectError, PathRefusedError
 
-__all__ = ["FINDINGS", "STATE", "TODO", "Kept", "kept_performers"]
+__all__ = ["EARLIER", "FINDINGS", "STATE", "TODO", "Kept", "kept_performers"]
 
 STATE, FINDINGS, TODO = "review-state.md", "review-findings.md", "review-todo.md"
+EARLIER = "review-findings-earlier.md"
+"""Findings of another review that the last export took the place of."""
 _IGNORE = ".gitignore"
 
 
@@ -138,8 +140,12 @@ def kept_performers(
         kept.change(TODO, lambda before: add_task(before, effect.text, task_id))
 
     def save_findings(effect: SaveFindings) -> str:
+        where = f"{folder.name}/{FINDINGS}"
+        if _is_other(kept, FINDINGS, effect.session.started):  # of another review: not to be lost
+            kept.write(EARLIER, kept.read(FINDINGS).content.decode(errors="replace"))
+            where += f"; those that were there before are in {folder.name}/{EARLIER}"
         kept.write(FINDINGS, render_state(effect.session, stamp(), asked()))
-        return f"{folder.name}/{FINDINGS}"
+        return where
 
     def clear(effect: ClearSession) -> None:
         others = [
