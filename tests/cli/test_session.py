@@ -369,7 +369,7 @@ def test_command_of_the_projects_file_runs_once_a_person_accepted_that_file(desk
         reply(terminal, "1", "Chunk Plan")
         reply(terminal, "1", "Chunk Loop")
         reply(terminal, "deep-dive H1", "Deep-dive")
-        reply(terminal, "1", "May reviews run the command that .assent/gates.toml names?")
+        reply(terminal, "1", "May the commands that .assent/gates.toml names be run?")
         ask = next(ask for ask in desk.shell.waiting() if ask.kind == "approval")
         reply(terminal, "Accept", "looked at True")
         reply(terminal, "2", "looked at True")

@@ -199,4 +199,4 @@ def test_gate_and_its_questions_are_shown_as_such() -> None:
     )
     which = Prompt("Which?", "H1\nM1", (Field("reply"),), commands=("{ID: H1, M1}", "back"))
     assert render_question(which) == ": H1\n: M1\n\nWhich?"
-    assert render_brief(which) == "It takes {ID: H1, M1} or back."
+    assert render_brief(which) == "Type one of H1, M1 or back."

@@ -42,12 +42,28 @@ BLOCK = """### \N{OCTAGONAL SIGN} REVIEW GATEWAY: Phase Gate
 BRIEF = "1. Proceed\n2. Set focus\n3. Quick mode\n4. Cancel\n"
 
 
+class Screen(io.StringIO):
+    """Shows, and lets somebody type once the prompt's sign is there: what was typed before a gate is shown is dropped."""
+
+    def __init__(self, keys: int) -> None:
+        super().__init__()
+        self.keys = keys
+        self.script: list[str] = []
+
+    def write(self, text: str) -> int:
+        """Show a text."""
+        if text.endswith("> ") and self.script:
+            os.write(self.keys, self.script.pop(0).encode())
+        return super().write(text)
+
+
 class Room:
     """A keyboard, a screen, a store, and somebody elsewhere."""
 
     def __init__(self, *, is_piped: bool = False) -> None:
         self.keyboard, self.keys = os.pipe() if is_piped else reversed(pty.openpty())
-        self.screen = io.StringIO()
+        self.is_piped = is_piped
+        self.screen = Screen(self.keys)
         now = datetime(2026, 3, 1, tzinfo=UTC)
         self.terminal = TerminalSurface(lambda: now, {}, keyboard=self.keyboard, screen=self.screen)
         self.store = throwaway()
@@ -60,8 +76,11 @@ class Room:
         return Meeting(self.agent, self.typist, self.terminal, name=name, **parts)  # type: ignore[arg-type]
 
     def type(self, typed: str) -> None:
-        """Type, or write into the pipe."""
-        os.write(self.keys, typed.encode())
+        """Type a line whenever one is wanted, or write into the pipe at once."""
+        if self.is_piped:
+            os.write(self.keys, typed.encode())
+        else:
+            self.screen.script += typed.splitlines(keepends=True)
 
     def end_input(self) -> None:
         """Close the pipe."""

@@ -5,7 +5,7 @@ The acceptance is an approval in the store, under a key with the file's digest: 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from assent.client.client import Client
 from assent.protocol.ask import Ask, Kind, State
@@ -27,19 +27,23 @@ def accepting(
     terminal: TerminalSurface,
     file: str,
     digest: str,
-    command: Sequence[str],
+    commands: Mapping[str, Sequence[str]],
 ) -> Callable[[], None]:
-    """Return what to call before `command` of `file` is run.
+    """Return what to call before one of the `commands` of `file` is run.
 
     It raises:
         EffectError: no person has accepted it.
     """
-    action: Json = {"file": file, "digest": digest, "command": list(command)}
+    action: Json = {
+        "file": file,
+        "digest": digest,
+        "commands": {name: list(command) for name, command in commands.items()},
+    }
     options = (Option(_ACCEPT, _ACCEPT), Option(_REFUSE, _REFUSE))
     prompt = Prompt(
-        f"May reviews run the command that {file} names?",
-        "It runs as you, on this machine. Your answer holds for this file as it is now; what the command itself does "
-        "is not looked at.",
+        f"May the commands that {file} names be run?",
+        "They run as you, on this machine. Your answer holds for this file as it is now; what the programs themselves "
+        "do is not looked at.",
         (Field("accept", options=options),),
         action=action,
     )

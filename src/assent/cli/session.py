@@ -293,7 +293,9 @@ class _Seat:
         command = parse_deep_dive(text, GATE_FILE) if text else None
         if command is None:
             return None
-        check = accepting(self._asker, self._typist, self._terminal, GATE_FILE, digest(text), command)
+        check = accepting(
+            self._asker, self._typist, self._terminal, GATE_FILE, digest(text), {"deep-dive": command}
+        )
         dive = run_dive(command, Path.cwd(), self._place.environ)
 
         def dive_if_accepted(action: str, finding: dict[str, Any]) -> str:
