@@ -19,18 +19,21 @@ from assent.protocol.ask import Ask, Claim, Outcome
 from assent.protocol.control import ControlMessage, ControlRequest
 from assent.protocol.prompt import Field, Option, Prompt
 from assent.protocol.run import Frame, StateMessage
+from assent.protocol.shape import Shape
 from assent.storage.port import Step
 from tools.reference_notes import NOTES, RUN_FIELDS
 from tools.source import field_notes, first_sentence, table
 
 __all__ = ["render_json_page", "rows"]
 
-_SHAPES: tuple[type[msgspec.Struct], ...] = (Ask, Prompt, Field, Option, Answer, Outcome, Claim)
+_SHAPES: tuple[type[msgspec.Struct], ...] = (Ask, Prompt, Field, Option, Shape, Answer, Outcome, Claim)
 _SIMPLE = {
     str: "string",
     bool: "true or false",
     int: "number",
+    float: "number",
     type(None): "null",
+    msgspec.UnsetType: "left out",
     bytes: "string, base64",
     msgspec.Raw: "any JSON",
     Frame: "[frame](topics.md#a-frame)",
@@ -50,7 +53,7 @@ def _words(kind: Any) -> str:
         return _words(kind.__supertype__)
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return " or ".join(map(_words, inner))
+        return " or ".join(dict.fromkeys(map(_words, inner)))
     if origin is Literal:
         return ", ".join(f"`{value}`" for value in inner)
     if origin in (tuple, list, Sequence):
@@ -131,8 +134,8 @@ ended](session.md#json). `inbox --json` prints `{"asks": [ask, …]}`, `runs --j
 `log --json` prints one [event](#events) a line, `read` and `post` one [message](topics.md#a-message). An error prints
 `{"error": {"code", "message", "details"}}`; see [errors](errors.md).
 
-All fields are always there. An instant is written as in `2030-01-01T09:00:00Z`, always in UTC, with six digits after
-the seconds where they are not zero. Fields may be added; none is renamed or removed.
+All fields are always there, but for those that may be left out. An instant is written as in `2030-01-01T09:00:00Z`,
+always in UTC, with six digits after the seconds where they are not zero. Fields may be added; none is renamed or removed.
 
 JSON that is read must have one reading: no key twice, no NaN, no number beyond 64 bits, no half of a surrogate pair.
 [Settings and limits](settings.md#limits) says how large and how deep it may be.

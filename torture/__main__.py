@@ -17,6 +17,7 @@ from torture import (
     kill,
     listeners,
     paused,
+    plan_xml,
     race,
     replays,
     silence,
@@ -44,6 +45,7 @@ TRIALS: tuple[Trial, ...] = (
     listeners.TRIAL,
     replays.TRIAL,
     halfway.TRIAL,
+    plan_xml.TRIAL,
 )
 
 

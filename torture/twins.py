@@ -15,6 +15,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any
 from weakref import WeakSet
+from xml.parsers import expat
 
 import apsw
 from msgspec.structs import replace
@@ -27,7 +28,7 @@ from assent.hub.desk import Desk
 from assent.hub.future import settle
 from assent.hub.hub import Hub, Work
 from assent.hub.waiters import Waiters
-from assent.protocol import display, reply
+from assent.protocol import display, plan, reply
 from assent.protocol.answer import Answer, FieldValues
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.ending import render_ending
@@ -244,6 +245,16 @@ def _lenient_json() -> None:
     swap(cli_round, "parse_json", lambda text, **_: json.loads(text))
 
 
+def _any_number_of_elements() -> None:
+    swap(plan, "MAX_PLAN_ELEMENTS", plan.MAX_PLAN_BYTES)
+
+
+def _any_encoding() -> None:
+    create = expat.ParserCreate
+    swap(expat, "ParserCreate", lambda *_: create())
+    swap(plan._Reader, "_declaration", lambda *_: None)
+
+
 _PLANTS: dict[str, Callable[[], None]] = {
     "acknowledge-before-commit": _acknowledge_before_commit,
     "forget-command-ids": _forget_command_ids,
@@ -264,5 +275,7 @@ _PLANTS: dict[str, Callable[[], None]] = {
     "lenient-json": _lenient_json,
     "trust-the-chain": _trust_the_chain,
     "trust-the-rows": _trust_the_rows,
+    "any-number-of-elements": _any_number_of_elements,
+    "any-encoding": _any_encoding,
     **RUN_PLANTS,
 }

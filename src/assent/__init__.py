@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from assent.client.async_driven import AsyncDrivenRun as AsyncDrivenRun
     from assent.client.client import Client as Client
     from assent.client.client import Handle as Handle
+    from assent.client.confirm import confirm_plan as confirm_plan
+    from assent.client.confirm import confirm_plan_async as confirm_plan_async
     from assent.client.connect import connect as connect
     from assent.client.driven import DrivenRun as DrivenRun
     from assent.client.gate import pass_gate as pass_gate
@@ -22,12 +24,14 @@ if TYPE_CHECKING:
     from assent.client.session import hold_session as hold_session
     from assent.client.session import hold_session_async as hold_session_async
     from assent.client.turns import Turn as Turn
+    from assent.flows.confirm import Verdict as Verdict
     from assent.flows.session.talk import Closing as Closing
     from assent.protocol.ask import Ask as Ask
     from assent.protocol.ask import Consequence as Consequence
     from assent.protocol.ask import Kind as Kind
     from assent.protocol.ask import State as State
     from assent.protocol.control import ControlMessage as ControlMessage
+    from assent.protocol.error import AnswerRefusedError as AnswerRefusedError
     from assent.protocol.error import AssentError as AssentError
     from assent.protocol.error import BadRequestError as BadRequestError
     from assent.protocol.error import ConflictError as ConflictError
@@ -62,15 +66,18 @@ _HOMES = {
     "assent.client.async_client": ("AsyncClient", "AsyncHandle", "connect_async"),
     "assent.client.async_driven": ("AsyncDrivenRun",),
     "assent.client.client": ("Client", "Handle"),
+    "assent.client.confirm": ("confirm_plan", "confirm_plan_async"),
     "assent.client.connect": ("connect",),
     "assent.client.driven": ("DrivenRun",),
     "assent.client.gate": ("pass_gate", "pass_gate_async"),
     "assent.client.session": ("hold_session", "hold_session_async"),
     "assent.client.turns": ("Turn",),
+    "assent.flows.confirm": ("Verdict",),
     "assent.flows.session.talk": ("Closing",),
     "assent.protocol.ask": ("Ask", "Consequence", "Kind", "State"),
     "assent.protocol.control": ("ControlMessage",),
     "assent.protocol.error": (
+        "AnswerRefusedError",
         "AssentError",
         "BadRequestError",
         "ConflictError",

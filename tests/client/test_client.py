@@ -27,9 +27,10 @@ from assent.protocol.error import (
     Withdrawn,
 )
 from assent.protocol.principal import Assurance
-from assent.protocol.prompt import Field, Option, Prompt
+from assent.protocol.prompt import OTHER, Field, Option, Prompt, other_label, question
 from assent.testing import FakeClock, throwaway
 from tests.client.both import Clients
+from tests.proves import proves
 
 __all__: list[str] = []
 
@@ -80,6 +81,88 @@ def test_ask_all_with_one_question_still_gives_a_value_by_name(clients: Clients,
     with clients.store.scripted_person() as person:
         person.will_answer("A question", "soon")
         assert agent.ask_all(["When?"], wait=BOUND) == {"q1": "soon"}
+
+
+@proves("C16")
+def test_ask_all_with_many_questions_asks_in_rounds(clients: Clients, agent: Client) -> None:
+    """Five are 3 and 2; what was answered is found again by its key, and the values are those of all."""
+    questions = [f"How about {number}?" for number in range(1, 6)]
+    with clients.store.scripted_person() as person:
+        person.will_answer("1 of 2", "q1: a\nq2: b\nq3: c").will_decline("2 of 2", "busy")
+        with pytest.raises(Declined):
+            agent.ask_all(questions, title="Setup", key="setup", wait=BOUND)
+    assert [(ask.key, ask.prompt.title, len(ask.prompt.fields)) for ask in agent.inbox(all_states=True)] == [
+        ("setup:2", "Setup (2 of 2)", 2),
+        ("setup:1", "Setup (1 of 2)", 3),
+    ]
+    with clients.store.scripted_person() as person:
+        person.will_answer("1 of 3", "q1: d\nq2: e").will_answer("2 of 3", "q1: f\nq2: g")
+        person.will_answer("3 of 3", "h")
+        values = agent.ask_all(questions, most=2, wait=BOUND)
+    assert values == {"q1": "d", "q2": "e", "q3": "f", "q4": "g", "q5": "h"}
+
+
+def test_ask_all_checks_every_round_before_the_first_is_asked(agent: Client) -> None:
+    """Nobody is asked three things for nothing."""
+    fine = [Field(f"n{number}", "Which?", free=True) for number in range(1, 5)]
+    with pytest.raises(BadPromptError):
+        agent.ask_all([*fine, Field("n5", "Which?")], wait=0)
+    assert agent.count() == 0
+
+
+@proves("C3", "C8", "C15", "C21")
+def test_question_by_its_protocol_is_what_the_id_says(agent: Client) -> None:
+    """What was left open follows from it, and what does not fit is refused before anybody is asked."""
+
+    def asked(protocol: str, *options: str, **more: object) -> Field:
+        return agent.open("Which?", options, protocol=protocol, **more).ask.prompt.fields[0]  # type: ignore[arg-type]
+
+    assert not asked("ask-single-question-closed", "Red", "Blue").free
+    assert asked("ask-single-question-free", "Red", "Blue").free
+    assert asked("ask-single-question-free").free
+    fields = [Field(f"n{number}", "Which?", (Option("r", "Red"), Option("b", "Blue"))) for number in (1, 2)]
+    with pytest.raises(StillOpen):
+        agent.ask_all(fields, protocol="ask-multi-question-closed", wait=0)
+    with pytest.raises(StillOpen):
+        agent.ask_all(fields, protocol="ask-multi-question-free", wait=0)
+    free, closed = agent.inbox()[:2]
+    assert [field.free for field in (*free.prompt.fields, *closed.prompt.fields)] == [
+        True,
+        True,
+        False,
+        False,
+    ]
+    count = agent.count()
+    for wrong in (
+        partial(asked, "ask-single-question-closed"),
+        partial(asked, "ask-single-question-closed", "Red", free=True),
+        partial(asked, "ask-single-question-free", "Red", free=False),
+        partial(asked, "ask-multi-question-closed", "Red", "Blue"),
+        partial(asked, "yield-human-confirm", "Red", "Blue"),
+        partial(asked, "ask-nothing", "Red", "Blue"),
+        partial(agent.ask_all, ["Why?"], protocol="ask-multi-question-free", wait=0),
+        partial(agent.ask_all, ["Why?", "When?"], protocol="ask-single-question-free", wait=0),
+        partial(agent.ask_all, ["Why?", "When?"], protocol="ask-multi-question-closed", wait=0),
+    ):
+        with pytest.raises(BadRequestError):
+            wrong()
+    assert agent.count() == count
+
+
+@proves("C13")
+def test_label_of_the_free_option_is_the_projects_or_the_calls(agent: Client) -> None:
+    """What is said for one ask comes before the project's; a whole prompt is shown as it is."""
+    agent.calls.find_label = lambda: "其他（可填写）"
+    assert agent.open("Which?", ["Red"], free=True).ask.prompt.fields[0].other == "其他（可填写）"
+    assert agent.open("Which?", ["Red"], free=True, other="Mine").ask.prompt.fields[0].other == "Mine"
+    plain = question("Which?", ["Red"], free=True)
+    assert agent.open(plain).ask.prompt == plain
+    assert agent.open(plain, other="Mine").ask.prompt.fields[0].other == "Mine"
+    assert agent.open("Which?", ["Red"]).ask.prompt == question("Which?", ["Red"])
+    with pytest.raises(StillOpen):
+        agent.ask_all([Field("a", "Which?", (Option("r", "Red"),), free=True), "Why?"], wait=0)
+    shown = agent.inbox()[0].prompt.fields
+    assert [other_label(field) for field in shown] == ["其他（可填写）", OTHER]
 
 
 def test_ask_with_a_key_is_asked_once_for_ever(clients: Clients, agent: Client) -> None:

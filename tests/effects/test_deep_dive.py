@@ -2,10 +2,7 @@
 
 import json
 import os
-import signal
 import sys
-import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
@@ -20,32 +17,18 @@ from assent.flows.step import Done, Failed
 from assent.protocol.canonical import Json
 from assent.protocol.error import EffectError, ForbiddenError
 from assent.protocol.review import Category, Finding, Severity
+from tests.effects.processes import DEADLINE, SLEEPS, STARTS_ANOTHER, Alive, wait_until_empty
 
 __all__: list[str] = []
 
 FINDING = Finding(Severity.CRITICAL, "It never ends", "a.py", 3, Category.BUG, 95, "Why?")
 EFFECT = DeepDive("Suggest fix", Held("H1", 2, FINDING), "acme/shop#7")
-DEADLINE = 40.0
 
 
 def dive(folder: Path, source: str, *arguments: str, seconds: float = DEADLINE) -> str:
     """Run a small program on a finding."""
     command = [sys.executable, "-c", source, *arguments]
     return run_dive(command, folder, os.environ, seconds)("Suggest fix", {"id": "H1"})
-
-
-@pytest.fixture
-def left_behind(tmp_path: Path) -> Iterator[Callable[[], list[psutil.Process]]]:
-    """Give what is still alive of the processes that wrote their number into a file of the folder."""
-
-    def alive() -> list[psutil.Process]:
-        numbers = [int(path.name.removeprefix("pid-")) for path in tmp_path.glob("pid-*")]
-        found = [psutil.Process(number) for number in numbers if psutil.pid_exists(number)]
-        return [process for process in found if process.status() != psutil.STATUS_ZOMBIE]
-
-    yield alive
-    for process in alive():
-        process.send_signal(signal.SIGKILL)
 
 
 def test_command_gets_the_finding_as_json_and_what_it_prints_is_shown(tmp_path: Path) -> None:
@@ -121,28 +104,19 @@ def test_missing_program_is_told(tmp_path: Path) -> None:
     assert caught.value.message == '"./no-such-program" cannot be run: No such file or directory.'
 
 
-WRITES_NUMBER = "import os, pathlib; pathlib.Path(f'pid-{os.getpid()}').touch();"
-SLEEPS = WRITES_NUMBER + "import time; time.sleep(600)"
-
-
 def test_command_that_takes_too_long_is_ended_with_all_that_it_started(
-    tmp_path: Path, left_behind: Callable[[], list[psutil.Process]]
+    tmp_path: Path, left_behind: Alive
 ) -> None:
     """The whole group, at once."""
-    source = (
-        WRITES_NUMBER
-        + f"import subprocess, sys, time; subprocess.Popen([sys.executable, '-c', {SLEEPS!r}]);"
-        + "time.sleep(600)"
-    )
     with pytest.raises(EffectError) as caught:
-        dive(tmp_path, source, seconds=3)
+        dive(tmp_path, STARTS_ANOTHER, seconds=3)
     assert caught.value.message == f'"{sys.executable}" took longer than 3 s.'
     assert len(list(tmp_path.glob("pid-*"))) == 2
     wait_until_empty(left_behind)
 
 
 def test_ended_command_is_not_waited_for_on_account_of_its_children(
-    tmp_path: Path, left_behind: Callable[[], list[psutil.Process]]
+    tmp_path: Path, left_behind: Alive
 ) -> None:
     """They hold its output, and end with it."""
     source = (
@@ -153,13 +127,6 @@ def test_ended_command_is_not_waited_for_on_account_of_its_children(
     assert dive(tmp_path, source) == "done\n"
     assert len(list(tmp_path.glob("pid-*"))) == 1
     wait_until_empty(left_behind)
-
-
-def wait_until_empty(alive: Callable[[], list[psutil.Process]]) -> None:
-    """A process that was killed takes a moment to be gone."""
-    until = time.monotonic() + DEADLINE
-    while alive():
-        assert time.monotonic() < until, "something stayed behind"
 
 
 def test_huge_output_is_cut_and_its_size_told(tmp_path: Path) -> None:

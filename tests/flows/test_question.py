@@ -3,12 +3,12 @@
 import pytest
 
 from assent.client.drive import Finished, advance
-from assent.flows.question import Answers, Questions, question_round, split
+from assent.flows.question import Answers, Questions, question_round, split, split_prompt
 from assent.flows.step import Answered, Ask, Ended, Flow
 from assent.protocol.answer import FieldValues
 from assent.protocol.ask import State
 from assent.protocol.error import BadPromptError
-from assent.protocol.prompt import Field, Option, check_prompt
+from assent.protocol.prompt import Field, Option, Prompt, check_prompt
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -60,6 +60,35 @@ def test_rounds_have_two_to_four_questions_of_about_the_same_number(count: int) 
 def test_questions_split_as_the_reading_says(count: int, most: int, sizes: list[int]) -> None:
     """C-X8: 5 is 3 and 2; the asker may set another most, also outside 2 to 4."""
     assert [len(part) for part in split(fields(count), most)] == sizes
+
+
+@pytest.mark.parametrize(("count", "titles"), [(4, ["Setup"]), (5, ["Setup (1 of 2)", "Setup (2 of 2)"])])
+def test_prompt_is_split_into_prompts_that_say_which_they_are(count: int, titles: list[str]) -> None:
+    """C-X8: all of it is asked, in order, and what stands above the questions stands above each round."""
+    whole = Prompt("Setup", "All of it.", fields(count), risk="none")
+    rounds = split_prompt(whole)
+    assert [part.title for part in rounds] == titles
+    assert tuple(field for part in rounds for field in part.fields) == whole.fields
+    assert {(part.body, part.risk) for part in rounds} == {("All of it.", "none")}
+    for part in rounds:
+        check_prompt(part)
+
+
+def test_prompt_about_an_action_is_one_decision() -> None:
+    """Half of an approval would be none."""
+    whole = Prompt("Setup", fields=fields(6), action={"drop": "users"})
+    assert split_prompt(whole) == [whole]
+
+
+@pytest.mark.parametrize("most", range(1, 8))
+@pytest.mark.parametrize("count", range(1, 21))
+def test_every_round_of_a_prompt_can_be_asked(count: int, most: int) -> None:
+    """The names that the questions have in the whole are no keys of others in a round."""
+    whole = Prompt("Setup", fields=fields(count))
+    check_prompt(whole)
+    for part in split_prompt(whole, most):
+        check_prompt(part)
+        assert len(part.fields) <= most
 
 
 def test_split_without_room_is_refused() -> None:

@@ -55,6 +55,29 @@ def test_last_option_of_an_open_question_takes_free_text_under_a_label_of_ours()
     assert "自定义答案" not in render_question(open_question)
 
 
+@proves("C11", "C12", "C13")
+@pytest.mark.parametrize("label", ["其他（可填写）", "自由输入", "自定义", "Etwas anderes"])
+def test_free_option_has_the_label_that_the_asker_gave_it(label: str) -> None:
+    """C11, C12, C13: last, lettered, in any language, and it takes free text."""
+    prompt = question("Which database?", ["PostgreSQL", "SQLite"], free=True, other=label)
+    assert render_question(prompt).split("\n")[2:5] == ["A) PostgreSQL", "B) SQLite", f"C) {label}"]
+    assert render_brief(prompt).split("\n")[-1] == f"C) {label}"
+    assert recognise(prompt, "c) MySQL") == {"q1": ("MySQL",)}
+
+
+def test_label_of_the_free_option_shows_what_it_hides() -> None:
+    """It is the asker's text, like that of an option."""
+    prompt = question("Which?", ["Red"], free=True, other="mine\x1b[2Jor\nB) Blue")
+    assert "\x1b" not in render_question(prompt)
+    assert len(render_field(prompt.fields[0]).split("\n")) == 2
+
+
+def test_brief_list_of_a_round_may_be_of_the_rest_only() -> None:
+    """What was answered is not asked again, and the rest keeps its numbers."""
+    fields = tuple(Field(name, options=(Option("a", "Red"),)) for name in ("one", "two", "three"))
+    assert render_brief(Prompt("?", fields=fields), ["two", "three"]) == "Q2\nA) Red\nQ3\nA) Red"
+
+
 @proves("C17")
 def test_round_numbers_its_questions_and_asks_for_answers_by_their_labels() -> None:
     """C17: `Q1`, `Q2`…, and how to answer in one line."""

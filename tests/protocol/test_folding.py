@@ -9,6 +9,7 @@ from assent.protocol.capability import CAPABILITIES, LEAST_TEXT, Capability, Fre
 from assent.protocol.command import parse_command
 from assent.protocol.dialog import Dialog, PageTurn, RowKind, echo_in, turn_page, unfold
 from assent.protocol.display import fold
+from assent.protocol.error import UnrecognisedError
 from assent.protocol.folding import fold_prompt
 from assent.protocol.gate import CHUNK_LOOP, CONTEXTS, Context, Gate, check_question, follow_up, read_choice
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, question
@@ -223,6 +224,29 @@ def test_label_with_a_comma_can_be_told_from_two_labels() -> None:
 def test_header_is_cut_between_characters_as_they_are_seen(title: str, header: str) -> None:
     """An accent, a flag and a tone of skin stay with what they belong to."""
     assert fold_prompt(question(title), CLAUDE)[0].header == header
+
+
+@proves("C7", "C14")
+@pytest.mark.parametrize("capability", CAPABILITIES.values(), ids=lambda known: known.name)
+@pytest.mark.parametrize("label", ["", "其他（可填写）"])
+def test_free_option_is_no_row_and_its_label_stands_where_the_tool_has_none(
+    capability: Capability, label: str
+) -> None:
+    """C7, C14: the options are the rows; a tool that has its own place for text gets no second one."""
+    prompt = question("Which?", ["Red", "Blue"], free=True, other=label)
+    (dialog,) = fold_prompt(prompt, capability)
+    assert labels(dialog) == ["1. Red", "2. Blue"]
+    assert dialog.allows_free_text is capability.allows_text
+    has_label = bool(label) and capability.free_text is FreeText.OPTIONAL
+    assert (dialog.text.count(label) if label else 0) == has_label
+    assert ("Or type your own words" in dialog.text) is capability.allows_text
+    if capability.allows_text and label:
+        (read,) = [unfold(dialog, label)]
+        assert (
+            read == label
+        )  # typed or clicked, it is a text like any other, and its prompt knows that it says nothing
+        with pytest.raises(UnrecognisedError):
+            recognise(prompt, label)
 
 
 def test_round_is_one_dialog_for_each_question() -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.protocol import prompt as prompt_module
-from assent.protocol.canonical import canonical, parse_json
+from assent.protocol.canonical import Json, canonical, parse_json
 from assent.protocol.display import fold, skeleton
 from assent.protocol.error import AssentError, BadJsonError, BadPromptError, BadRequestError, TooLargeError
 from assent.protocol.prompt import (
@@ -25,6 +25,7 @@ from assent.protocol.prompt import (
     Prompt,
     check_prompt,
     encode_prompt,
+    label_other,
     parse_position,
     prompt_digest,
     question,
@@ -318,3 +319,81 @@ def test_question_may_have_a_number_for_an_option_where_a_gate_may_not() -> None
     check_prompt(msgspec.structs.replace(gate("2", "Go"), commands=()))
     with pytest.raises(BadPromptError):
         check_prompt(gate("2", "Go"))
+
+
+# The label for words of one's own.
+
+
+def test_label_for_own_words_that_is_not_set_leaves_the_digest_alone() -> None:
+    """A prompt that was stored before there were such labels is still the same prompt."""
+    prompt = Prompt("t", "b", (Field("q1", "x", (Option("a", "Red"),), free=True),), {"n": 1})
+    assert check_prompt(prompt) == (
+        b'{"action":{"n":1},"body":"b","commands":[],"fields":[{"free":true,"multiple":false,"name":"q1","options":'
+        b'[{"description":"","destructive":false,"key":"a","label":"Red","recommended":false}],"text":"x"}],'
+        b'"risk":null,"title":"t"}'
+    )
+
+
+@modest
+@given(prompts(), st.text(max_size=20))
+def test_prompt_without_the_label_is_spelled_as_ever(prompt: Prompt, text: str) -> None:
+    """Whatever stands in its texts, also what looks like the label's own spelling."""
+    prompt = msgspec.structs.replace(prompt, title=text + ',"other":""', body='"other":"",')
+    spelled: Json = {
+        "title": prompt.title,
+        "body": prompt.body,
+        "fields": [
+            {
+                "name": field.name,
+                "text": field.text,
+                "options": [msgspec.to_builtins(option) for option in field.options],
+                "multiple": field.multiple,
+                "free": field.free,
+            }
+            for field in prompt.fields
+        ],
+        "action": None,
+        "risk": None,
+        "commands": [],
+    }
+    assert encode_prompt(prompt) == canonical(spelled)
+    assert msgspec.json.decode(encode_prompt(prompt), type=Prompt) == prompt
+
+
+def test_label_for_own_words_is_part_of_what_is_shown() -> None:
+    """Another label is another prompt, and it comes back as it was."""
+    plain, labelled = (
+        of("Red", "Blue", free=True),
+        question("Which?", ["Red", "Blue"], free=True, other="Mine"),
+    )
+    assert check_prompt(plain) != check_prompt(labelled)
+    assert msgspec.json.decode(check_prompt(labelled), type=Prompt) == labelled
+    assert label_other(plain.fields[0], "Mine") == labelled.fields[0]
+    assert label_other(labelled.fields[0], "Yours") == labelled.fields[0]
+
+
+@pytest.mark.parametrize(
+    "label",
+    ["Red", " red ", "r\u0435d", "A", "B)", "\u200b", "   ", "x" * (MAX_LABEL + 1)],
+    ids=["option", "folded", "look-alike", "letter", "mark", "hidden", "blank", "long"],
+)
+def test_label_for_own_words_is_checked_like_an_option(label: str) -> None:
+    """C13 lets it be anything that people can tell from the options."""
+    with pytest.raises((BadPromptError, TooLargeError)):
+        check_prompt(question("Which?", ["Red", "Blue"], free=True, other=label))
+
+
+@pytest.mark.parametrize(
+    "label", ["其他（可填写）", "自由输入", "自定义", "自定义答案", "Другое", "C", "Something else"]
+)
+def test_label_for_own_words_may_be_in_any_language(label: str) -> None:
+    """C12, C13: none is required, and none is forbidden."""
+    check_prompt(question("Which?", ["Red", "Blue"], free=True, other=label))
+
+
+@pytest.mark.parametrize("field", [Field("q1", free=True), Field("q1", options=(Option("a", "Red"),))])
+def test_label_without_a_place_for_it_is_refused_or_left_out(field: Field) -> None:
+    """Where there are no options, or no other text, nothing stands there."""
+    with pytest.raises(BadPromptError):
+        check_prompt(Prompt("?", fields=(msgspec.structs.replace(field, other="Mine"),)))
+    assert label_other(field, "Mine") == field

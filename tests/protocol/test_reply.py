@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from assent.protocol.answer import MAX_REPLY_BYTES, check_values
 from assent.protocol.error import TooLargeError, UnrecognisedError
-from assent.protocol.prompt import Field, Option, Prompt, question, render_position
+from assent.protocol.prompt import OTHER, Field, Option, Prompt, other_label, question, render_position
 from assent.protocol.reply import Reading, parse_reply, read_field, recognise
 from tests.protocol.strategies import fields, modest, prompts, spellings, texts
 from tests.proves import proves
@@ -203,6 +203,35 @@ def test_address_of_the_free_option_alone_still_needs_words(typed: str) -> None:
 def test_free_question_without_options_has_no_addresses() -> None:
     """There, "A" and "1" are what somebody wanted to say."""
     assert [read_field(WHY.fields[0], text) for text in ("A", "1", " x ")] == [("A",), ("1",), ("x",)]
+
+
+@pytest.mark.parametrize("label", ["", "其他（可填写）", "Something else"])
+def test_label_of_the_free_option_alone_is_no_answer_yet(label: str) -> None:
+    """It says that own words will follow; what follows counts, and the hint says how."""
+    prompt = question("Which?", ["Red", "Blue"], free=True, other=label)
+    shown = other_label(prompt.fields[0])
+    for typed in (shown, f" {shown.upper()} ", f"C) {shown}", "c"):
+        assert refusal(prompt, typed).endswith('Write your own words after C), as in "C) not yet".')
+        assert read_field(prompt.fields[0], typed) is None
+    assert recognise(prompt, f"{shown} green") == {"q1": (f"{shown} green",)}
+    with pytest.raises(UnrecognisedError):
+        check_values(prompt, {"q1": [shown]})
+
+
+def test_option_that_is_called_like_our_own_label_is_chosen_by_it() -> None:
+    """Ours gives way: only the asker's labels are checked against each other."""
+    prompt = question("Which?", ["Red", OTHER], free=True)
+    assert recognise(prompt, OTHER) == recognise(prompt, "b") == {"q1": (OTHER,)}
+    assert check_values(prompt, {"q1": [OTHER]}) == {"q1": (OTHER,)}
+
+
+def test_reading_of_a_round_tells_wrong_answers_from_missing_ones() -> None:
+    """So that what was understood can be kept, and the rest asked for."""
+    fields = tuple(Field(f"n{n}", options=(Option("a", "Red"), Option("b", "Blue"))) for n in range(1, 5))
+    reading = parse_reply(Prompt("?", fields=fields), "q1: a\nq2: green\nq3: a\nq3: b")
+    assert reading.values == {"n1": ("a",)}
+    assert reading.missing == ("n2", "n3", "n4")
+    assert reading.wrong == ("n2", "n3")
 
 
 def test_options_beyond_z_have_numbers_only() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from assent import Ask, Client, StillOpen, connect
 from assent.protocol.error import StoreFullError
+from assent.protocol.prompt import Field, Option, Prompt
 from assent.surfaces.race import answer_here
 from assent.surfaces.terminal import TerminalSurface
 
@@ -90,6 +91,21 @@ def test_typed_reply_that_loses_is_told_who_won(table: Table, monkeypatch: pytes
     assert (ended.answer.by, ended.answer.values) == ("human:sam", {"q1": ("Blue",)})
     assert "Too late, nothing was changed: sam answered at" in table.screen.getvalue()
     assert '"Blue".' in table.screen.getvalue()
+
+
+def test_wrong_answer_by_key_is_no_answer_to_the_question_that_is_open(table: Table) -> None:
+    """It is echoed; what it was meant to change is asked again, and the rest is kept."""
+    fields = (
+        Field("colour", "Which?", (Option("r", "Red"), Option("b", "Blue"))),
+        Field("why", "Why?", free=True),
+        Field("when", "When?", free=True),
+    )
+    ask = table.agent.open(Prompt("Three", fields=fields)).ask
+    os.write(table.keys, b"red\nq1: green\nb\nnice\nq3: soon\n")
+    ended = answer_here(table.surface, table.here, ask)
+    assert ended.answer is not None
+    assert ended.answer.values == {"colour": ("b",), "why": ("nice",), "when": ("soon",)}
+    assert '"green" is no answer to q1.' in table.screen.getvalue()
 
 
 def test_wait_that_lapses_leaves_the_ask_open(table: Table) -> None:

@@ -10,6 +10,7 @@ from assent.effects.performer import Intention, Performers, World
 from assent.flows.gate import AddTodo, pass_gate
 from assent.flows.question import Answers, Questions, question_round
 from assent.flows.step import Answered, Ask, Ended, Flow, ask
+from assent.protocol.answer import FieldValues
 from assent.protocol.dialog import Dialog, Given
 from assent.protocol.error import StillOpen
 from assent.protocol.gate import (
@@ -262,6 +263,33 @@ def test_round_is_asked_in_as_many_calls_as_the_tool_needs(kind: type[Tool]) -> 
 def ask_all() -> Flow[Answered | Ended]:
     """Ask them in one round."""
     return (yield from ask(Prompt("Five things", fields=FIELDS)))
+
+
+MANY = tuple(
+    Field(f"q{number}", f"Question {number}?", (Option("y", "Yes"), Option("n", "No")), free=True)
+    for number in range(1, 8)
+)
+REPLIES = ("Yes", "b", "C) perhaps", "later", "1", "no", "y")
+MANY_VALUES: FieldValues = dict(
+    zip(
+        (field.name for field in MANY),
+        (("y",), ("n",), ("perhaps",), ("later",), ("y",), ("n",), ("y",)),
+        strict=True,
+    )
+)
+
+
+@proves("C7", "C9", "C18", "C22")
+@pytest.mark.parametrize("kind", TYPING)
+def test_questions_that_take_several_rounds_end_the_same_in_every_tool(kind: type[Tool]) -> None:
+    """C7, C9, C18, C22: the same content, the same values as in plain text, and each round begins with Q1 (C-X8)."""
+    tool = kind(Person(*REPLIES))
+    came = drive(question_round(Questions(MANY)), ToolSurface(tool.select, tool.capability, print))
+    lines = [[f"q{n}: {reply}" for n, reply in enumerate(part, 1)] for part in (REPLIES[:4], REPLIES[4:])]
+    plain = PlainText(*("\n".join(part) for part in lines))
+    assert came == drive(question_round(Questions(MANY)), plain) == Answers(MANY_VALUES)
+    assert [dialog.header for dialog in tool.person.seen] == ["Q1", "Q2", "Q3", "Q4", "Q1", "Q2", "Q3"]
+    assert [text.count("\nQ") for text in plain.printed] == [4, 3]
 
 
 def test_slip_in_a_round_costs_only_its_own_question() -> None:

@@ -1,4 +1,8 @@
-"""`assent answer`: acts for the person, and is refused where an agent runs it."""
+"""`assent answer`: acts for the person, and is refused where an agent runs it.
+
+A round may be answered in parts: what was recognised is kept as the person's draft, only the rest is asked for, and
+once everything is there it is sent together. What is approved is answered in one go.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,17 @@ from assent.cli.exit import DONE, complain, say
 from assent.cli.find import complete_ask, finding
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
+from assent.client.draft import add_to_draft, drop_draft, load_draft
 from assent.client.identity import assurance_here, person
-from assent.protocol.answer import labels
-from assent.protocol.ask import Ask, render_json
+from assent.protocol.answer import FieldValues, labels
+from assent.protocol.ask import Ask, Kind, render_json
 from assent.protocol.block import render_brief
-from assent.protocol.display import display
+from assent.protocol.display import display, quote
 from assent.protocol.ending import render_name
-from assent.protocol.error import BadRequestError, UnrecognisedError
+from assent.protocol.error import BadRequestError, ConflictError, UnrecognisedError
+from assent.protocol.principal import Principal
 from assent.protocol.prompt import Prompt
+from assent.protocol.reply import parse_reply, render_missing, render_refusal
 from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command", "join_values"]
@@ -46,7 +53,7 @@ def command(
 
     ASK is an id, or the last few characters of one. VALUE is a number, a letter, a label or, where the question
     takes it, text of your own; - reads the reply from standard input. The first answer wins: if somebody else was
-    first, you are told who and what.
+    first, you are told who and what. Of a round, you may answer a part: it is kept until you answer the rest.
 
     \b
       assent answer k3x9d2 B
@@ -62,20 +69,56 @@ def command(
         raise click.UsageError("--reason goes with --decline.")
     who = person(place.environ)
     with finding(place, ask_id) as found:
-        client, whole_id, prompt = found.client(who, assurance_here()), found.ask.ask_id, found.ask.prompt
-        reply = "" if decline else join_values(prompt, values)
+        client, ask = found.client(who, assurance_here()), found.ask
+        reply = "" if decline else join_values(ask.prompt, values)
         try:
             with uninterrupted(is_final=True):
                 if decline:
-                    ask = client.decline(whole_id, reason or "")
+                    ask = client.decline(ask.ask_id, reason or "")
                 else:
-                    ask = client.answer(whole_id, reply, unattended=unattended)
+                    ask = client.answer(ask.ask_id, _whole(place, ask, who, reply), unattended=unattended)
         except UnrecognisedError as refusal:
             status = complain(refusal, as_json)
-            say(render_brief(prompt))
+            kept = load_draft(place.environ, ask, who)
+            say(render_brief(ask.prompt, [each.name for each in ask.prompt.fields if each.name not in kept]))
             return status
+        except ConflictError:
+            drop_draft(place.environ, ask)  # it has ended
+            raise
+        drop_draft(place.environ, ask)
     click.echo(render_json(ask) if as_json else _render_recorded(ask))
     return DONE
+
+
+def _whole(place: Place, ask: Ask, who: Principal, reply: str) -> str | FieldValues:
+    """Return all that there is to send: the reply, or of a round its values together with those that were kept.
+
+    Raises:
+        UnrecognisedError: something is missing or was not recognised; the rest is kept, and the sentence says what.
+    """
+    if len(ask.prompt.fields) == 1 or ask.kind is Kind.APPROVAL or not ask.is_open:
+        return reply
+    reading = parse_reply(ask.prompt, reply)
+    before = load_draft(place.environ, ask, who)
+    if not before and not (reading.values and (reading.unrecognised or reading.missing)):
+        return reply  # all of it, or nothing at all
+    kept = add_to_draft(place.environ, ask, who, reading.values, reading.wrong)
+    missing = [field.name for field in ask.prompt.fields if field.name not in kept]
+    if not missing and not reading.unrecognised:
+        return kept
+    said = [] if kept and reading.values and not reading.unrecognised else [render_refusal(reading, reply)]
+    raise UnrecognisedError(
+        " ".join(filter(None, [*said, _render_kept(ask.prompt, kept), render_missing(ask.prompt, missing)]))
+    )
+
+
+def _render_kept(prompt: Prompt, kept: FieldValues) -> str:
+    shown = [
+        f'q{number} "{quote(" ".join(", ".join(labels(prompt, {field.name: kept[field.name]})).split()))}"'
+        for number, field in enumerate(prompt.fields, start=1)
+        if field.name in kept
+    ]
+    return f"Kept for you: {', '.join(shown)}." if shown else ""
 
 
 def join_values(prompt: Prompt, values: Sequence[str]) -> str:

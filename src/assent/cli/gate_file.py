@@ -9,13 +9,13 @@ from assent.protocol.gate import CONTEXTS, Context
 from assent.protocol.gate_file import MAX_GATE_FILE_BYTES, parse_contexts
 from assent.protocol.review import MAX_REVIEW_BYTES, Review, parse_review
 
-__all__ = ["FOLDER", "GATE_FILE", "read_contexts", "read_gate_file", "read_review"]
+__all__ = ["FOLDER", "GATE_FILE", "read_bounded", "read_contexts", "read_gate_file", "read_review"]
 
 FOLDER = ".assent"
 GATE_FILE = f"{FOLDER}/gates.toml"
 
 
-def _read(file: Path, limit: int) -> bytes:
+def read_bounded(file: Path, limit: int) -> bytes:
     """Return what a file holds, and one byte more than `limit` at most.
 
     Raises:
@@ -31,7 +31,7 @@ def _read(file: Path, limit: int) -> bytes:
 def read_gate_file(root: Path) -> bytes:
     """Return the project's file, empty where there is none."""
     file = root / GATE_FILE
-    return _read(file, MAX_GATE_FILE_BYTES) if file.exists() else b""
+    return read_bounded(file, MAX_GATE_FILE_BYTES) if file.exists() else b""
 
 
 def read_contexts(root: Path) -> dict[str, Context]:
@@ -49,7 +49,7 @@ def read_review(file: Path) -> Review:
     Raises:
         BadRequestError: it is none; the sentence names file, place and reason.
     """
-    text = _read(file, MAX_REVIEW_BYTES)
+    text = read_bounded(file, MAX_REVIEW_BYTES)
     try:
         return parse_review(text)
     except BadRequestError as error:

@@ -1,18 +1,44 @@
-"""A prompt from a JSON file: a round of questions, with options as plain texts or in full."""
+"""A prompt from a JSON file: a round of questions, with options as plain texts or in full.
+
+What the file says of itself holds: its protocol, its label for words of one's own, its most in a round. What it leaves
+open is taken from the command.
+"""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import msgspec
+from msgspec.structs import replace
 
+from assent.cli.json_file import read_json_file
+from assent.flows.question import MOST_IN_A_ROUND
 from assent.protocol.canonical import Json, convert, parse_json
-from assent.protocol.error import BadPromptError, BadRequestError
-from assent.protocol.json_text import MAX_JSON_BYTES
-from assent.protocol.prompt import Field, Option, Prompt
+from assent.protocol.catalogue import check_protocol, find_protocol
+from assent.protocol.error import BadPromptError
+from assent.protocol.prompt import Field, Option, Prompt, label_other
 
-__all__ = ["parse_round", "read_round"]
+__all__ = ["Round", "Wishes", "parse_round", "read_round"]
+
+
+class Wishes(msgspec.Struct, frozen=True):
+    """What a command says about a round, for what its file leaves open."""
+
+    title: str | None = None
+    protocol: str | None = None
+    """The id of the protocol that it is asked by; the file may not name another."""
+    other: str = ""
+    """The label for words of one's own."""
+    most: int | None = None
+    """So many in one round; before what the file says."""
+
+
+class Round(msgspec.Struct, frozen=True):
+    """What is to be asked, and in how many goes."""
+
+    prompt: Prompt
+    most: int = MOST_IN_A_ROUND
+
+
+_NO_WISHES = Wishes()
 
 
 class _Option(msgspec.Struct, forbid_unknown_fields=True):
@@ -29,6 +55,7 @@ class _Field(msgspec.Struct, forbid_unknown_fields=True):
     options: list[str | _Option] = []
     multiple: bool = False
     free: bool | None = None
+    other: str = ""
 
 
 class _Round(msgspec.Struct, forbid_unknown_fields=True):
@@ -38,49 +65,61 @@ class _Round(msgspec.Struct, forbid_unknown_fields=True):
     action: Json = None
     risk: str | None = None
     commands: list[str] = []
+    protocol: str | None = None
+    other: str = ""
+    most: int = MOST_IN_A_ROUND
 
 
-def read_round(place: str, title: str | None) -> Prompt:
-    """Return the prompt in the file at `place`, or on standard input for `-`.
+def read_round(place: str, wishes: Wishes = _NO_WISHES) -> Round:
+    """Return the round in the file at `place`, or on standard input for `-`.
 
     Raises:
         BadRequestError: it cannot be read, or is no prompt; the sentence names the place.
     """
-    try:
-        if place == "-":
-            text = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
-        else:
-            with Path(place).open("rb") as file:
-                text = file.read(MAX_JSON_BYTES + 1)
-    except OSError as error:
-        raise BadRequestError(f"{place} cannot be read: {error.strerror}.") from None
-    name = "Standard input" if place == "-" else place
-    try:
-        return parse_round(text, title)
-    except BadRequestError as error:
-        raise type(error)(f"{name}: {error.message}") from None
+    return read_json_file(place, lambda text: parse_round(text, wishes))
 
 
-def parse_round(text: bytes, title: str | None = None) -> Prompt:
-    """Return the prompt that a JSON text spells; `title` stands in where it has none.
+def parse_round(text: bytes, wishes: Wishes = _NO_WISHES) -> Round:
+    """Return the round that a JSON text spells.
 
     Raises:
-        BadRequestError: it is no prompt; the sentence names the place.
+        BadRequestError: it is no prompt, or not by its protocol; the sentence names the place.
     """
     found = convert(parse_json(text), _Round)
-    shown = found.title or title
+    shown = found.title or wishes.title
     if not shown:
         raise BadPromptError("$.title is missing.")
-    if title is not None and found.title not in (None, title):
+    if wishes.title is not None and found.title not in (None, wishes.title):
         raise BadPromptError("$.title is there, so leave the text out of the command.")
-    fields = tuple(_field(field, number) for number, field in enumerate(found.fields, 1))
-    return Prompt(shown, found.body, fields, found.action, found.risk, tuple(found.commands))
+    if wishes.protocol is not None and found.protocol not in (None, wishes.protocol):
+        raise BadPromptError("$.protocol is another one than that of the command.")
+    protocol_id = found.protocol or wishes.protocol
+    protocol = None if protocol_id is None else find_protocol(protocol_id)
+    fields = [
+        _field(field, number, None if protocol is None else protocol.is_free)
+        for number, field in enumerate(found.fields, 1)
+    ]
+    # The file's own label was meant for its questions; the command's is for those that have the place for it.
+    labelled = tuple(label_other(field, found.other or wishes.other) for field in fields)
+    prompt = Prompt(shown, found.body, labelled, found.action, found.risk, tuple(found.commands))
+    most = found.most if wishes.most is None else wishes.most
+    if protocol_id is not None:
+        check_protocol(protocol_id, prompt, max(most, len(fields)))
+    return Round(prompt, most)
 
 
-def _field(field: _Field, number: int) -> Field:
+def _field(field: _Field, number: int, is_free: bool | None) -> Field:
     options = tuple(_option(option) for option in field.options)
-    is_free = not options if field.free is None else field.free
-    return Field(field.name or f"q{number}", field.text, options, field.multiple, is_free)
+    if is_free is None:
+        is_free = not options
+    asked = Field(
+        field.name or f"q{number}",
+        field.text,
+        options,
+        field.multiple,
+        is_free if field.free is None else field.free,
+    )
+    return replace(asked, other=field.other) if field.other else asked
 
 
 def _option(option: str | _Option) -> Option:

@@ -17,6 +17,7 @@ from assent.client.client import Holder
 from assent.client.connect import find_parts
 from assent.client.door import Call
 from assent.client.durable import drive_durably
+from assent.client.label import label_finder
 from assent.client.turns import Turns
 from assent.client.wheel import Plan, Wheel, plan_run
 from assent.hub.audit import Audit, verify
@@ -37,7 +38,9 @@ async def connect_async(
 ) -> AsyncClient:
     """Return an async client; everything else as `connect`."""
     hub, name, who = find_parts(store, project, principal)
-    return AsyncClient(hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None)
+    return AsyncClient(
+        hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None, find_label=label_finder(os.environ)
+    )
 
 
 def awaiting(

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import TypeVar
+from typing import Any, TypedDict, TypeVar, Unpack, overload
+
+from msgspec import structs
 
 from assent.client.door import Call, Door, until
+from assent.client.form import Schema, build_answer, form_of
+from assent.flows.question import MOST_IN_A_ROUND, split_prompt
 from assent.hub.command import (
     AnswerAsk,
     ClaimAsk,
@@ -21,11 +26,13 @@ from assent.hub.ids import is_ask_id, new_ask_id, new_command_id, opening_comman
 from assent.hub.record import Record, Step
 from assent.protocol.answer import Values
 from assent.protocol.ask import Ask, AskId, Consequence, Kind, State
-from assent.protocol.canonical import digest
+from assent.protocol.canonical import Json, digest
+from assent.protocol.catalogue import check_protocol, find_protocol, follow_protocol
 from assent.protocol.display import is_encodable, quote
 from assent.protocol.ending import render_ending
 from assent.protocol.error import (
     AssentError,
+    BadPromptError,
     BadRequestError,
     Declined,
     Expired,
@@ -35,10 +42,11 @@ from assent.protocol.error import (
     Superseded,
     Withdrawn,
 )
+from assent.protocol.form import form_value
 from assent.protocol.principal import Assurance, Principal
-from assent.protocol.prompt import Field, Option, Prompt, check_prompt, question
+from assent.protocol.prompt import Field, Option, Prompt, check_prompt, label_other, question
 
-__all__ = ["Calls", "Question", "Value", "ended_otherwise", "no_answer", "value_of"]
+__all__ = ["Calls", "Question", "Value", "ended_otherwise", "no_answer", "value_of", "value_of_form"]
 
 Value = str | list[str] | dict[str, str | list[str]]
 """A single answer, several chosen options, or a value for each of several questions."""
@@ -73,6 +81,18 @@ def value_of(ask: Ask) -> Value:
     return values if len(values) > 1 else next(iter(values.values()))
 
 
+def value_of_form(ask: Ask) -> dict[str, Json]:
+    """Return the object that was answered to a form; its values have the types of the schema.
+
+    Raises:
+        NoAnswer: the ask ended otherwise; the error's class and code say how.
+        StillOpen: it has not ended.
+    """
+    if ask.answer is None:
+        raise no_answer(ask)
+    return form_value(ask.prompt, ask.answer.values)
+
+
 def no_answer(ask: Ask) -> AssentError:
     """Return the typed error for an ask without an answer."""
     if ask.is_open:
@@ -83,6 +103,29 @@ def no_answer(ask: Ask) -> AssentError:
 def ended_otherwise(state: State, reason: str) -> NoAnswer:
     """Return the typed error for a flow's ask without an answer."""
     return _NO_ANSWER[state](reason or None)
+
+
+class _FormParts(TypedDict, total=False):
+    """What `ask` takes in any case; the types of its arguments, once for both of its forms."""
+
+    body: str
+    kind: Kind | str
+    key: str | None
+    replace: bool
+    run_id: str | None
+    deadline: datetime | timedelta | None
+    consequence: Consequence | str
+    escalate_to: str | None
+    wait: float | None
+
+
+class _AskParts(_FormParts, total=False):
+    """What `ask` takes without a schema."""
+
+    multiple: bool
+    free: bool | None
+    protocol: str | None
+    other: str
 
 
 class Calls:
@@ -96,6 +139,7 @@ class Calls:
         via: str,
         assurance: Assurance,
         run_id: str | None = None,
+        find_label: Callable[[], str] = str,
     ) -> None:
         self.door = door
         self.project = project
@@ -104,6 +148,8 @@ class Calls:
         self.assurance = assurance
         self.run_id = run_id
         """The run that asks, where nothing else is said."""
+        self.find_label = find_label
+        """Says which label this project gives to words of one's own; empty for ours."""
 
     def open(  # noqa: PLR0913 - the public call: every part of an ask has a name
         self,
@@ -120,10 +166,24 @@ class Calls:
         deadline: datetime | timedelta | None = None,
         consequence: Consequence | str = Consequence.WAIT,
         escalate_to: str | None = None,
+        protocol: str | None = None,
+        other: str = "",
     ) -> Call[Ask]:
-        """Ask, and return the stored ask at once; it may have been there before (`replayed`)."""
+        """Ask, and return the stored ask at once; it may have been there before (`replayed`).
+
+        `protocol` is the id of one of the ask protocols: what does not fit it is refused. `other` is the label of the
+        option for one's own words; without it a text gets the project's, and a `Prompt` is shown as it is.
+        """
         if isinstance(prompt, str):
-            prompt = question(prompt, options, body=body, multiple=multiple, free=free)
+            if protocol is not None and free is None:
+                free = find_protocol(protocol).is_free
+            prompt = question(prompt, options, body=body, multiple=multiple, free=free, other=other)
+            prompt = _label(prompt, self.find_label())
+            if protocol is not None:
+                check_protocol(protocol, prompt)
+        else:
+            prompt = prompt if protocol is None else follow_protocol(protocol, prompt)
+            prompt = _label(prompt, other)
         encoded = check_prompt(prompt)
         if key is not None and not 1 <= len(key) <= MAX_KEY:
             raise BadRequestError(f"A key has 1 to {MAX_KEY} characters.")
@@ -145,6 +205,16 @@ class Calls:
         )
         return (yield from self._send(request, request.ask_id, opening_command_id(request.ask_id)))
 
+    @overload
+    def ask(
+        self, prompt: Question, options: Iterable[str | Option] = (), **parts: Unpack[_AskParts]
+    ) -> Call[Value]: ...
+    @overload
+    def ask(self, prompt: str, *, schema: type[T], **parts: Unpack[_FormParts]) -> Call[T]: ...
+    @overload
+    def ask(
+        self, prompt: str, *, schema: Mapping[str, Json], **parts: Unpack[_FormParts]
+    ) -> Call[dict[str, Json]]: ...
     def ask(  # noqa: PLR0913 - as `open`
         self,
         prompt: Question,
@@ -160,9 +230,16 @@ class Calls:
         deadline: datetime | timedelta | None = None,
         consequence: Consequence | str = Consequence.WAIT,
         escalate_to: str | None = None,
+        protocol: str | None = None,
+        other: str = "",
+        schema: Schema | None = None,
         wait: float | None = None,
-    ) -> Call[Value]:
+    ) -> Call[Any]:
         """Ask, and return the answer's value, however long it takes.
+
+        With a `schema` the question is a form, and the value an object: of the asker's type (a pydantic model, a
+        dataclass, a msgspec Struct), or a dict where it is a JSON Schema. What the schema says is checked before the
+        answer counts. What only the type's own code says can be checked no sooner than here, when the ask has ended.
 
         With a `key` the same ask is found again after a restart, with its answer if there is one. Without `wait`
         (seconds) there is no limit; when a wait lapses the ask stays open.
@@ -171,7 +248,15 @@ class Calls:
             NoAnswer: declined, withdrawn, expired or superseded.
             StillOpen: `wait` lapsed.
             KeyReusedError: the key belongs to an ask with another prompt.
+            BadPromptError: the schema is none that a form can check; the sentence names the place.
+            AnswerRefusedError: the type's own code refuses what its schema accepted; the sentence names the property.
         """
+        if schema is not None:
+            if not isinstance(prompt, str) or options or multiple or free is not None or other or protocol:
+                raise BadPromptError(
+                    "With a schema the question is a text, and all that can be answered is in the schema."
+                )
+            prompt = form_of(prompt, schema, body=body)
         ask = yield from self.open(
             prompt,
             options,
@@ -185,26 +270,48 @@ class Calls:
             deadline=deadline,
             consequence=consequence,
             escalate_to=escalate_to,
+            protocol=protocol,
+            other=other,
         )
-        return value_of((yield from self.wait(ask.ask_id, wait)) if ask.is_open else ask)
+        ended = (yield from self.wait(ask.ask_id, wait)) if ask.is_open else ask
+        return value_of(ended) if schema is None else build_answer(schema, value_of_form(ended), ended)
 
-    def ask_all(
+    def ask_all(  # noqa: PLR0913 - as `open`
         self,
         questions: Sequence[Field | str],
         *,
         title: str = "",
         body: str = "",
         key: str | None = None,
+        protocol: str | None = None,
+        other: str = "",
+        most: int = MOST_IN_A_ROUND,
         wait: float | None = None,
     ) -> Call[dict[str, str | list[str]]]:
-        """Ask several questions in one round; return a value for each field's name."""
+        """Ask several questions; return a value for each field's name.
+
+        More than `most` are asked in rounds of about the same size, one after the other. With a `key`, each round has
+        its own (`KEY:1`, `KEY:2`, …), so that what was answered is not asked again. `wait` is for all of them.
+        """
         fields = tuple(
             Field(f"q{number}", entry, free=True) if isinstance(entry, str) else entry
             for number, entry in enumerate(questions, 1)
         )
         count = f"{len(fields)} questions" if len(fields) > 1 else "A question"
-        value = yield from self.ask(Prompt(title or count, body, fields), key=key, wait=wait)
-        return value if isinstance(value, dict) else {fields[0].name: value}
+        prompt = Prompt(title or count, body, fields)
+        if protocol is not None:
+            prompt = follow_protocol(protocol, prompt, max(most, len(fields)))
+        prompt = _label(prompt, other or self.find_label())
+        check_prompt(prompt)  # before the first round is asked
+        rounds = split_prompt(prompt, most)
+        until_at = None if wait is None else time.monotonic() + wait
+        values: dict[str, str | list[str]] = {}
+        for number, part in enumerate(rounds, start=1):
+            part_key = f"{key}:{number}" if key is not None and len(rounds) > 1 else key
+            left = None if until_at is None else max(0.0, until_at - time.monotonic())
+            value = yield from self.ask(part, key=part_key, wait=wait if number == 1 else left)
+            values |= value if isinstance(value, dict) else {part.fields[0].name: value}
+        return values
 
     def wait(self, ask_id: str, seconds: float | None = None) -> Call[Ask]:
         """Return the ask once it has ended, in whichever process that happened.
@@ -324,6 +431,13 @@ def _member(enum: type[E], given: E | str) -> E:
         raise BadRequestError(
             f'"{quote(str(given))}" is not a {enum.__name__.lower()}: use one of {words}.'
         ) from None
+
+
+def _label(prompt: Prompt, label: str) -> Prompt:
+    """Return `prompt` with `label` for one's own words, at every question that takes them and has no label of its own."""
+    if not label:
+        return prompt
+    return structs.replace(prompt, fields=tuple(label_other(field, label) for field in prompt.fields))
 
 
 def _texts(given: Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:

@@ -39,11 +39,12 @@ class Holder:
         via: str = "python",
         assurance: Assurance = Assurance.DECLARED,
         run_id: str | None = None,
+        find_label: Callable[[], str] = str,
     ) -> None:
         self.hub = hub
         self.project = project
         self.principal = principal
-        self.calls = Calls(EmbeddedDoor(hub), project, principal, via, assurance, run_id)
+        self.calls = Calls(EmbeddedDoor(hub), project, principal, via, assurance, run_id, find_label)
 
 
 def blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concatenate[Client, P], R]:

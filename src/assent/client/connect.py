@@ -8,6 +8,7 @@ from pathlib import Path
 
 from assent.client.client import Client
 from assent.client.identity import agent, person
+from assent.client.label import label_finder
 from assent.client.place import find_project, find_store, note_store
 from assent.hub.clock import Clock
 from assent.hub.compose import hub_on_file
@@ -26,7 +27,9 @@ def connect(
     person and is refused where an agent runs the process.
     """
     hub, name, who = find_parts(store, project, principal)
-    return Client(hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None)
+    return Client(
+        hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None, find_label=label_finder(os.environ)
+    )
 
 
 def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock | None = None) -> Hub:

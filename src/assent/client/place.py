@@ -9,7 +9,7 @@ from pathlib import Path
 from assent.protocol.display import display, quote
 from assent.protocol.error import BadRequestError
 
-__all__ = ["find_project", "find_root", "find_store", "note_store", "noted_stores"]
+__all__ = ["find_project", "find_root", "find_store", "note_store", "noted_stores", "state_folder"]
 
 _MOST_NOTED = 200
 MAX_PROJECT = 200
@@ -81,12 +81,18 @@ def find_project(name: str | None, environ: Mapping[str, str], start: Path) -> s
     return project
 
 
-def _notes(environ: Mapping[str, str]) -> Path | None:
+def state_folder(environ: Mapping[str, str]) -> Path | None:
+    """Return the folder for what this user's commands remember, if the user has any."""
     state = environ.get("XDG_STATE_HOME")
     home = environ.get("HOME")
     if state:
-        return Path(state) / "assent" / "stores"
-    return Path(home) / ".local" / "state" / "assent" / "stores" if home else None
+        return Path(state) / "assent"
+    return Path(home) / ".local" / "state" / "assent" if home else None
+
+
+def _notes(environ: Mapping[str, str]) -> Path | None:
+    folder = state_folder(environ)
+    return folder / "stores" if folder else None
 
 
 def noted_stores(environ: Mapping[str, str]) -> list[Path]:

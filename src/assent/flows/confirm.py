@@ -1,9 +1,11 @@
 """Confirms: work waits before or after a phase or task until somebody says go on, and the plan's file says where it stands.
 
 Rule 1: the status is written before anybody is asked, and again when they answered (C29-C31). Each time the file is read
-        anew and only that value changes; where somebody else wrote in between, it is read again.
+        anew and only that value changes; where somebody else wrote in between, it is read again. Where they changed the
+        owner's confirms, or the status of the one under way, nothing is written: it is theirs.
 Rule 2: the confirms of a moment run in the order of the file, each with its own status (C-X12). DONE and CANCELLED are
-        passed; the after half of `both` is passed only if it was itself confirmed (C-X7).
+        passed, also where they came while an earlier one waited; the after half of `both` is passed only if it was itself
+        confirmed (C-X7). What cannot run is refused before anything is written.
 Rule 3: a reviewer never stands for a person. One that says nothing readable blocks, and a person is asked (C45).
 Rule 4: a no, a stop and a wish for changes all leave BLOCKED; what follows is for whoever asked (C-X1, C-X2).
 """
@@ -11,6 +13,7 @@ Rule 4: a no, a stop and a wish for changes all leave BLOCKED; what follows is f
 from __future__ import annotations
 
 from enum import StrEnum
+from pathlib import PurePosixPath
 
 import msgspec
 
@@ -19,7 +22,8 @@ from assent.flows.kind import FlowKind
 from assent.flows.step import Effect, Ended, Failed, Flow, ask, do, say
 from assent.protocol.ask import Kind, State
 from assent.protocol.canonical import convert
-from assent.protocol.confirm import Meaning, confirm_prompt, read_reply, render_ai_message
+from assent.protocol.confirm import Meaning, check_summary, confirm_prompt, read_reply, render_ai_message
+from assent.protocol.display import quote
 from assent.protocol.error import AssentError, BadRequestError, NotFoundError, WorldChangedError
 from assent.protocol.plan import (
     STATUSES,
@@ -39,6 +43,7 @@ __all__ = ["CONFIRM", "ConfirmInputs", "How", "RunReviewer", "Verdict", "confirm
 
 _TRIES = 10
 """How often a status is written anew when somebody else writes the same file at the same time."""
+_MAX_REASON = 1_000
 
 
 class RunReviewer(Effect, frozen=True, tag="run_reviewer"):
@@ -85,6 +90,9 @@ class How(StrEnum):
     """The plan could not be read or written."""
 
 
+_HELD = {Meaning.NO: How.DECLINED, Meaning.STOP: How.STOPPED, Meaning.CHANGES: How.CHANGES}
+
+
 class Verdict(msgspec.Struct, frozen=True):
     """What came of the confirms of one moment."""
 
@@ -92,7 +100,9 @@ class Verdict(msgspec.Struct, frozen=True):
     text: str = ""
     """The changes that were asked for, the reason of a no, or what went wrong."""
     report: Report | None = None
+    """What a reviewer found: the blocking issues that stopped it, or the risks to note where it went on."""
     by: str = ""
+    """Who decided last."""
     confirmed: int = 0
     """How many confirms said go on now."""
     state: State | None = None
@@ -119,15 +129,24 @@ class _Talk:
         self._document = Document(b"", None)
         self._plan: Plan
         self._owner: Owner
+        self._shape: list[tuple[str, str, str]]
+        self._status = ""
+        """Of the confirm under way: what it was found with, then what was written last."""
+        self._reports: list[Report] = []
+        self._by = ""
+        self._confirmed = 0
 
     def run(self) -> Flow[Verdict]:
         yield from self._read()
-        due = [number for number, each in enumerate(self._owner.confirms) if self._is_due(each)]
-        for number in due:
-            self._check(self._owner.confirms[number])
-        for number in due:
-            yield from self._confirm(number)
-        return Verdict(How.CONFIRMED, confirmed=len(due))
+        self._shape = _shape(self._owner)
+        for each in self._owner.confirms:
+            self._check(each)
+        for number in range(len(self._shape)):
+            each = self._owner.confirms[number]
+            self._check(each)
+            if self._is_due(each):
+                yield from self._confirm(number, each)
+        return Verdict(How.CONFIRMED, report=_risks(self._reports), by=self._by, confirmed=self._confirmed)
 
     def _is_due(self, each: Confirm) -> bool:
         inputs = self._inputs
@@ -140,24 +159,40 @@ class _Talk:
         return True
 
     def _check(self, each: Confirm) -> None:
+        if not self._is_due(each):
+            return
         missing = [name for name in ("protocol", "when", "status") if not getattr(each, name)]
         if missing:
             raise _fail(f"Line {each.line}: this confirm has no {missing[0]}.")
         if each.protocol not in list(ConfirmProtocol):
-            raise _fail(f'Line {each.line}: there is no protocol "{each.protocol}".')
+            raise _fail(f'Line {each.line}: there is no protocol "{quote(each.protocol)}".')
         if each.when not in WHENS or each.status not in STATUSES:
             raise _fail(f"Line {each.line}: this confirm's when or status is none that there is.")
-        if each.protocol == ConfirmProtocol.AI and not each.ai_agent:
-            raise _fail(f"Line {each.line}: this confirm names no ai-agent.")
+        if each.protocol == ConfirmProtocol.AI:
+            self._check_review(each)
+        try:
+            check_summary(self._inputs.summary)
+        except BadRequestError as error:
+            raise _fail(error.message) from None
 
-    def _confirm(self, number: int) -> Flow[None]:
+    def _check_review(self, each: Confirm) -> None:
+        if not each.ai_agent:
+            raise _fail(f"Line {each.line}: this confirm names no ai-agent.")
+        for name in ("workspace_dir", "track_dir"):
+            path = getattr(self._inputs, name)
+            if not PurePosixPath(path).is_absolute():  # C-X13: the caller's mistake, not the reviewer's
+                raise _fail(f'{name} is an absolute path, not "{quote(path)}".')
+
+    def _confirm(self, number: int, each: Confirm) -> Flow[None]:
+        self._status = each.status
         yield from self._set(number, Status.IN_PROGRESS)
-        if self._owner.confirms[number].protocol == ConfirmProtocol.HUMAN:
+        if each.protocol == ConfirmProtocol.HUMAN:
             yield from self._human(number)
         else:
-            yield from self._review(number)
+            yield from self._review(number, each.ai_agent)
 
-    def _human(self, number: int, body: str = "", *, can_rerun: bool = False) -> Flow[None]:
+    def _human(self, number: int, body: str = "", *, can_rerun: bool = False) -> Flow[Meaning]:
+        """Ask a person; return if it goes on, or if they want the reviewer again."""
         prompt = confirm_prompt(self._owner, self._inputs.moment, self._inputs.summary, body)
         came = yield from ask(prompt, Kind.CONFIRM)
         if isinstance(came, Ended):
@@ -165,27 +200,43 @@ class _Talk:
             how = How.DECLINED if came.state is State.DECLINED else How.ENDED
             raise _Stop(Verdict(how, came.reason, by=came.by, state=came.state))
         text = came.values["confirm"][0]
-        match read_reply(text, can_rerun=can_rerun):
+        meaning = read_reply(text, can_rerun=can_rerun)
+        match meaning:
             case Meaning.YES:
-                yield from self._set(number, Status.DONE)
+                yield from self._pass(number, came.by)
             case Meaning.DROP:
                 yield from self._set(number, Status.CANCELLED)
             case Meaning.RERUN:
                 yield from self._set(number, Status.IN_PROGRESS)
-                yield from self._review(number)
-            case Meaning.NO:
+            case Meaning.NO | Meaning.STOP | Meaning.CHANGES:
                 yield from self._set(number, Status.BLOCKED)
-                raise _Stop(Verdict(How.DECLINED, by=came.by))
-            case Meaning.STOP:
-                yield from self._set(number, Status.BLOCKED)
-                raise _Stop(Verdict(How.STOPPED, by=came.by))
-            case Meaning.CHANGES:
-                yield from self._set(number, Status.BLOCKED)
-                raise _Stop(Verdict(How.CHANGES, text, by=came.by))
+                said = text if meaning is Meaning.CHANGES else ""
+                raise _Stop(Verdict(_HELD[meaning], said, by=came.by))
+        return meaning
 
-    def _review(self, number: int) -> Flow[None]:
+    def _review(self, number: int, agent: str) -> Flow[None]:
+        report = yield from self._report(agent)
+        while isinstance(report, str):
+            yield from self._set(number, Status.BLOCKED)
+            body = (
+                f"The reviewer {agent} gave no report that can be read: {quote(report, _MAX_REASON)}\n"
+                "Y goes on without it, N holds, rerun runs it again."
+            )
+            if (yield from self._human(number, body, can_rerun=True)) is not Meaning.RERUN:
+                return
+            report = yield from self._report(agent)
+        yield from say(render_ai_message(self._owner, self._inputs.moment, agent, report))
+        if report.blocking:
+            yield from self._set(number, Status.BLOCKED)
+            raise _Stop(Verdict(How.BLOCKED, render_report(report), report, f"agent:{agent}"))
+        yield from self._pass(number, f"agent:{agent}")
+        if report.non_blocking:
+            self._reports.append(report)
+            yield from say(f"Risks to note:\n{render_report(report)}")
+
+    def _report(self, agent: str) -> Flow[Report | str]:
+        """Return what a reviewer found, or why there is nothing to read (C45, C-X5)."""
         inputs, owner = self._inputs, self._owner
-        agent = owner.confirms[number].ai_agent
         came = yield from do(
             RunReviewer(
                 agent,
@@ -200,21 +251,16 @@ class _Talk:
             )
         )
         if isinstance(came, Failed):
-            yield from self._set(number, Status.BLOCKED)
-            body = (
-                f"The reviewer {agent} gave no report that can be read: {came.message}\n"
-                "Y goes on without it, N holds, rerun runs it again."
-            )
-            yield from self._human(number, body, can_rerun=True)
-            return
-        report = convert(came.result, Report)
-        yield from say(render_ai_message(owner, inputs.moment, agent, report))
-        if report.blocking:
-            yield from self._set(number, Status.BLOCKED)
-            raise _Stop(Verdict(How.BLOCKED, render_report(report), report, f"agent:{agent}"))
+            return came.message
+        try:
+            return convert(came.result, Report)
+        except BadRequestError as error:
+            return error.message
+
+    def _pass(self, number: int, by: str) -> Flow[None]:
         yield from self._set(number, Status.DONE)
-        if report.non_blocking:
-            yield from say(f"Risks to note:\n{render_report(report)}")
+        self._by = by
+        self._confirmed += 1
 
     # The file
 
@@ -232,20 +278,22 @@ class _Talk:
             raise _fail(error.message) from None
 
     def _set(self, number: int, status: Status) -> Flow[None]:
-        before = self._owner.confirms[number]
         for _ in range(_TRIES):
             yield from self._read()
-            here = self._owner.confirms[number : number + 1]
-            if not here or (here[0].protocol, here[0].when) != (before.protocol, before.when):
-                raise _fail(f"Somebody changed the confirms of {self._inputs.owner} in the meantime.")
-            if here[0].status == status:
-                return
-            content = self._splice(here[0], status)
-            done = yield from write_document(self._inputs.plan, self._document, content)
-            if not isinstance(done, Failed):
-                return
-            if done.code != WorldChangedError.code:
-                raise _fail(done.message)
+            if _shape(self._owner) != self._shape:
+                raise _fail(f"Somebody changed the confirms of {quote(self._inputs.owner)} in the meantime.")
+            here = self._owner.confirms[number]
+            if here.status != status:
+                if here.status != self._status:
+                    raise _fail(f"Line {here.line}: somebody changed this confirm's status in the meantime.")
+                content = self._splice(here, status)
+                done = yield from write_document(self._inputs.plan, self._document, content)
+                if isinstance(done, Failed) and done.code == WorldChangedError.code:
+                    continue
+                if isinstance(done, Failed):
+                    raise _fail(done.message)
+            self._status = status
+            return
         raise _fail(f"Somebody writes {self._inputs.plan} all the time, so the status could not be set.")
 
     def _splice(self, here: Confirm, status: Status) -> bytes:
@@ -253,6 +301,19 @@ class _Talk:
             return splice_status(self._document.content, self._plan, here.element, status)
         except AssentError as error:
             raise _fail(error.message) from None
+
+
+def _shape(owner: Owner) -> list[tuple[str, str, str]]:
+    """Return what the confirms of an owner are, whatever their status: by this they are known again."""
+    return [(each.protocol, each.when, each.ai_agent) for each in owner.confirms]
+
+
+def _risks(reports: list[Report]) -> Report | None:
+    """Return the reports of all reviewers that had something to note as one."""
+    if not reports:
+        return None
+    issues = tuple(issue for report in reports for issue in report.non_blocking)
+    return Report((), issues, "\n".join(report.summary for report in reports))
 
 
 def _fail(sentence: str) -> _Stop:

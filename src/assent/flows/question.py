@@ -10,17 +10,24 @@ from __future__ import annotations
 from itertools import pairwise
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.flows.kind import FlowKind
 from assent.flows.step import Ended, Flow, ask
 from assent.protocol.answer import FieldValues
+from assent.protocol.catalogue import MOST_IN_A_ROUND
 from assent.protocol.error import BadPromptError
 from assent.protocol.prompt import Field, Prompt
 
-__all__ = ["MOST_IN_A_ROUND", "QUESTION_ROUND", "Answers", "Questions", "question_round", "split"]
-
-MOST_IN_A_ROUND = 4
-"""C16; a prompt may set another."""
+__all__ = [
+    "MOST_IN_A_ROUND",
+    "QUESTION_ROUND",
+    "Answers",
+    "Questions",
+    "question_round",
+    "split",
+    "split_prompt",
+]
 
 
 class Questions(msgspec.Struct, frozen=True):
@@ -69,6 +76,20 @@ def split(fields: tuple[Field, ...], most: int = MOST_IN_A_ROUND) -> list[tuple[
     size, larger = divmod(len(fields), rounds)
     ends = [size * number + min(number, larger) for number in range(rounds + 1)]
     return [fields[start:end] for start, end in pairwise(ends)]
+
+
+def split_prompt(prompt: Prompt, most: int = MOST_IN_A_ROUND) -> list[Prompt]:
+    """Return `prompt` in rounds; each says which it is, and counts its questions from Q1 again (C-X8).
+
+    What asks about an action stays whole: it is one decision.
+    """
+    rounds = split(prompt.fields, most) if prompt.fields else []
+    if len(rounds) < 2 or prompt.action is not None:  # noqa: PLR2004 - one round is the prompt itself
+        return [prompt]
+    return [
+        replace(prompt, title=f"{prompt.title} ({number} of {len(rounds)})", fields=fields)
+        for number, fields in enumerate(rounds, start=1)
+    ]
 
 
 def _prompt(questions: Questions, fields: tuple[Field, ...], number: int, rounds: int) -> Prompt:

@@ -11,7 +11,8 @@ from assent.protocol.command import Typed, addresses, read_command
 from assent.protocol.display import fold, is_blank, is_encodable, quote
 from assent.protocol.error import TooLargeError, UnrecognisedError
 from assent.protocol.principal import Assurance
-from assent.protocol.prompt import Field, Prompt
+from assent.protocol.prompt import Field, Prompt, other_label
+from assent.protocol.shape import ShapeError, convert_values
 
 __all__ = [
     "MAX_REPLY_BYTES",
@@ -20,6 +21,7 @@ __all__ = [
     "Values",
     "check_reply_size",
     "check_values",
+    "find_fault",
     "gate_values",
     "labels",
 ]
@@ -60,7 +62,32 @@ def check_values(prompt: Prompt, values: Values) -> FieldValues:
             raise UnrecognisedError(f'There is no question "{quote(name)}" here.')
     if prompt.commands:
         return {field.name: _check_gate(prompt, field, values.get(field.name, ())) for field in prompt.fields}
-    return {field.name: _check_field(field, values.get(field.name, ())) for field in prompt.fields}
+    checked = {field.name: _check_field(field, values.get(field.name, ())) for field in prompt.fields}
+    for field in prompt.fields:
+        fault = find_fault(prompt, field, checked[field.name])
+        if fault:
+            raise UnrecognisedError(fault)
+    return checked
+
+
+def find_fault(prompt: Prompt, field: Field, given: Sequence[str]) -> str:
+    """Return why `given` is no value of a form's field, as a sentence that names it; empty where nothing is wrong.
+
+    >>> from assent.protocol.shape import Shape, ValueType
+    >>> port = Field("port", free=True, shape=Shape(ValueType.INTEGER, maximum=65535))
+    >>> find_fault(Prompt("Where?", fields=(port,)), port, ["99999"])
+    'port: 99999 is greater than 65535.'
+    """
+    if field.shape is msgspec.UNSET:
+        return ""
+    try:
+        convert_values(field.shape, given)
+    except ShapeError as fault:
+        name = quote(field.name)
+        if len(prompt.fields) > 1:
+            name = f"q{prompt.fields.index(field) + 1} ({name})"
+        return f"{name}: {fault}."
+    return ""
 
 
 def _check_field(field: Field, given: Sequence[str]) -> tuple[str, ...]:
@@ -76,6 +103,8 @@ def _check_field(field: Field, given: Sequence[str]) -> tuple[str, ...]:
             raise UnrecognisedError(f'I didn\'t recognize "{quote(text)}".')
         if is_blank(text):
             raise UnrecognisedError(f'The answer to "{name}" is empty.')
+        if keys and fold(text) == fold(other_label(field)):
+            raise UnrecognisedError(f'"{quote(text)}" says that words of your own follow, and none do.')
     check_reply_size("".join(typed))
     return tuple(dict.fromkeys(given))
 

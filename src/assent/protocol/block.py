@@ -8,16 +8,17 @@ Rule 3: all of it goes through `display`.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import msgspec
 
 from assent.protocol.canonical import canonical
 from assent.protocol.display import display
 from assent.protocol.gate import render_gate, render_options
-from assent.protocol.prompt import Field, Option, Prompt, render_position
+from assent.protocol.prompt import Field, Option, Prompt, other_label, render_position
 
 __all__ = ["render_brief", "render_field", "render_question"]
 
-_OTHER = "Other: type your answer"  # C13: the label of the free option is ours to choose
 _SEVERAL = "(several, separated by commas)"
 
 
@@ -39,14 +40,19 @@ def render_question(prompt: Prompt) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def render_brief(prompt: Prompt) -> str:
-    """Return only the lists of options, for a reply that was not recognised (G18)."""
+def render_brief(prompt: Prompt, names: Collection[str] | None = None) -> str:
+    """Return only the lists of options, for a reply that was not recognised (G18).
+
+    Of a round, `names` are the questions that are still to be answered; without them it is all of them.
+    """
     if prompt.commands:
         return render_options(prompt)
     if len(prompt.fields) == 1:
         return render_field(prompt.fields[0])
     return "\n".join(
-        f"Q{number}\n{render_field(field)}" for number, field in enumerate(prompt.fields, start=1)
+        f"Q{number}\n{render_field(field)}"
+        for number, field in enumerate(prompt.fields, start=1)
+        if names is None or field.name in names
     )
 
 
@@ -62,10 +68,9 @@ def render_field(field: Field) -> str:
     lines: list[str] = []
     for position, option in enumerate(field.options):
         lines += _option_lines(render_position(position), option)
-    if field.free:  # C11
-        lines.append(
-            f"{render_position(len(field.options))}) {_OTHER}" if field.options else "Type your answer."
-        )
+    if field.free:  # C11, C13
+        mark, label = render_position(len(field.options)), display(other_label(field), lines=False)
+        lines.append(f"{mark}) {label}" if field.options else "Type your answer.")
     return "\n".join(lines)
 
 

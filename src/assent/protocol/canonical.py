@@ -79,7 +79,10 @@ def _check_fields(value: msgspec.Struct) -> bool:
         inner = getattr(value, name)
         if isinstance(inner, msgspec.Struct):
             respells |= _check_fields(inner)
-        elif inner is not None:
+        elif isinstance(inner, tuple) and inner and isinstance(inner[0], msgspec.Struct):
+            for entry in inner:
+                respells |= _check_fields(entry)
+        elif inner is not None and inner is not msgspec.UNSET:
             respells |= check_json(msgspec.to_builtins(inner))
     return respells
 

@@ -6,6 +6,7 @@ AssentError
 │   ├── BadPromptError     bad_prompt
 │   └── TooLargeError      too_large
 ├── UnrecognisedError      unrecognised     a reply that matches nothing; the ask stays open
+├── AnswerRefusedError     answer_refused   an answer that the asker's own type does not take; the ask has ended
 ├── NotFoundError          not_found
 ├── ForbiddenError         forbidden
 ├── ConflictError          conflict         somebody else was first; carries the winner
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from assent.protocol.ask import Ask
 
 __all__ = [
+    "AnswerRefusedError",
     "AssentError",
     "BadJsonError",
     "BadPromptError",
@@ -141,6 +143,12 @@ class _AskError(AssentError):
     def __init__(self, message: str | None = None, *, ask: Ask | None = None) -> None:
         super().__init__(message)
         self.ask = ask
+
+
+class AnswerRefusedError(_AskError):
+    """The asker's own type does not take the answer. The ask has ended: ask again, and say why."""
+
+    code = "answer_refused"
 
 
 class ConflictError(_AskError):

@@ -20,7 +20,7 @@ from assent.protocol.command import Command, parse_command
 from assent.protocol.dialog import NOTE_ROOM, Dialog, Row, RowKind, clip
 from assent.protocol.display import display, fold
 from assent.protocol.gate import is_yes
-from assent.protocol.prompt import Field, Option, Prompt
+from assent.protocol.prompt import OTHER, Field, Option, Prompt, other_label
 
 __all__ = ["fold_prompt"]
 
@@ -323,8 +323,16 @@ def _tail(prompt: Prompt, field: Field, capability: Capability, group: _Group, l
     if group.is_plural and (layout.listed or not capability.allows_multiple):
         parts.append(_SEVERAL_HELP)
     if field.free and field.options:
-        parts.append(_OWN_HELP)
+        parts.append(_own_help(field, capability))
     return _join(*parts)
+
+
+def _own_help(field: Field, capability: Capability) -> str:
+    # C14: a tool that adds a row for own words has its own label for it, and a second one would be a second row.
+    label = other_label(field)
+    if label == OTHER or capability.free_text is FreeText.ALWAYS:
+        return _OWN_HELP
+    return f"{_OWN_HELP.removesuffix('.')}: {display(label, lines=False)}"
 
 
 def _room(capability: Capability, layout: _Layout) -> int | None:

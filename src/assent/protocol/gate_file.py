@@ -19,22 +19,21 @@ Rule 3: every error is one sentence that names the file, the gate by its positio
 from __future__ import annotations
 
 import re
-import tomllib
 import unicodedata
 from collections.abc import Callable, Iterator
 
 from assent.protocol.command import parse_command
-from assent.protocol.display import fold, is_blank, is_hidden, quote, skeleton
+from assent.protocol.display import fold, is_blank, quote, skeleton
 from assent.protocol.error import BadRequestError
 from assent.protocol.gate import CONTEXTS, TODO, Check, Context, Gate, check_question, slug
 from assent.protocol.prompt import check_prompt
+from assent.protocol.toml_file import Fail, Table, check_visible, load_toml, read_command, read_texts
 
 __all__ = ["MAX_GATE_FILE_BYTES", "parse_contexts", "parse_deep_dive"]
 
 MAX_GATE_FILE_BYTES = 64 << 10
 _MAX_GATES = 100
 _MAX_OPTIONS = 20
-_MAX_ARGUMENTS = 100
 
 _GATES, _DEEP_DIVE = "gate", "deep-dive"
 _KEYS = ("name", "options", "commands", "checks")
@@ -43,9 +42,6 @@ _COUNT = "{N}"
 _YES_OR_NO = "[y/n]"
 _A_NUMBER = "1000000"
 _SAMPLE_ID = "H1"
-
-_Fail = Callable[[str], BadRequestError]
-_Table = dict[str, object]
 
 _placeholders = re.compile(r"\{([^{}]*)\}").findall
 _starts_like_a_number = re.compile(r"\d+\s*[.)]").match
@@ -88,38 +84,17 @@ def parse_deep_dive(text: bytes, name: str) -> tuple[str, ...] | None:
 # The file
 
 
-def _load(text: bytes, name: str) -> _Table:
-    file = quote(name)
-    if len(text) > MAX_GATE_FILE_BYTES:
-        raise BadRequestError(
-            f"{file} has {len(text):,} bytes; such a file has at most {MAX_GATE_FILE_BYTES:,}."
-        )
-    try:
-        lines = text.decode()
-    except UnicodeDecodeError as error:
-        raise BadRequestError(f"{file} is not UTF-8 text, at byte {error.start}.") from None
-    # Comments are looked at, too: text that shows one thing and says another has no place in such a file.
-    for number, line in enumerate(lines.replace("\r\n", "\n").split("\n"), start=1):
-        for column, character in enumerate(line, start=1):
-            if is_hidden(character) and character != "\t":
-                raise BadRequestError(
-                    f"{file}: there is a hidden character, {quote(character)}, at line {number}, column {column}."
-                )
-    try:
-        loaded: _Table = tomllib.loads(lines)
-    except RecursionError:
-        raise BadRequestError(f"{file} is not TOML: it is nested too deeply.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise BadRequestError(f"{file} is not TOML: {quote(str(error))}.") from None
-    except ValueError:
-        raise BadRequestError(f"{file} has a number or a date that no such file needs.") from None
+def _load(text: bytes, name: str) -> Table:
+    loaded = load_toml(text, name, MAX_GATE_FILE_BYTES)
     for key in loaded:
         if key not in (_GATES, _DEEP_DIVE):
-            raise BadRequestError(f'{file}: "{quote(key)}" is not known; there are [[gate]] and [deep-dive].')
+            raise BadRequestError(
+                f'{quote(name)}: "{quote(key)}" is not known; there are [[gate]] and [deep-dive].'
+            )
     return loaded
 
 
-def _read_deep_dive(loaded: _Table, name: str) -> tuple[str, ...] | None:
+def _read_deep_dive(loaded: Table, name: str) -> tuple[str, ...] | None:
     given = loaded.get(_DEEP_DIVE)
     if given is None:
         return None
@@ -132,16 +107,13 @@ def _read_deep_dive(loaded: _Table, name: str) -> tuple[str, ...] | None:
     for key in given:
         if key != "command":
             raise fail(f'"{quote(key)}" is not known; there is only "command"')
-    command = tuple(_texts(given.get("command"), "command", fail))
-    if not 1 <= len(command) <= _MAX_ARGUMENTS or is_blank(command[0]):
-        raise fail(f"the command is a program and at most {_MAX_ARGUMENTS - 1} arguments")
-    return command
+    return read_command(given.get("command"), fail)
 
 
 # One gate
 
 
-def _read_gate(gate: _Table, file: str, position: int) -> Context:
+def _read_gate(gate: Table, file: str, position: int) -> Context:
     name = gate.get("name")
     fail = _at(file, position, name if isinstance(name, str) else "")
     for key in gate:
@@ -149,7 +121,7 @@ def _read_gate(gate: _Table, file: str, position: int) -> Context:
             raise fail(f'"{quote(key)}" is not known; there are {", ".join(_KEYS)}')
     if not isinstance(name, str) or is_blank(name):
         raise fail("it has no name")
-    _check_visible(name, "the name", fail)
+    check_visible(name, "the name", fail)
     if not slug(name):
         raise fail("its name has neither a letter nor a digit, so nobody could type it")
     options = tuple(_read_options(gate.get("options"), fail))
@@ -162,10 +134,10 @@ def _read_gate(gate: _Table, file: str, position: int) -> Context:
     return Context(context.name, options, commands, checks=checks)
 
 
-def _read_options(given: object, fail: _Fail) -> Iterator[str]:
+def _read_options(given: object, fail: Fail) -> Iterator[str]:
     if given is None:
         raise fail("it has no options")
-    labels = _texts(given, "options", fail)
+    labels = read_texts(given, "options", fail)
     if not 1 <= len(labels) <= _MAX_OPTIONS:
         raise fail(f"it has 1 to {_MAX_OPTIONS} options, not {len(labels)}")
     for label in labels:
@@ -178,8 +150,8 @@ def _read_options(given: object, fail: _Fail) -> Iterator[str]:
         yield label.strip()
 
 
-def _read_commands(given: object, fail: _Fail) -> Iterator[str]:
-    for spec in _texts(given, "commands", fail):
+def _read_commands(given: object, fail: Fail) -> Iterator[str]:
+    for spec in read_texts(given, "commands", fail):
         for placeholder in _placeholders(spec):
             if placeholder not in _PLACEHOLDERS:
                 known = ", ".join(f"{{{known}}}" for known in _PLACEHOLDERS)
@@ -191,7 +163,7 @@ def _read_commands(given: object, fail: _Fail) -> Iterator[str]:
         yield " ".join(spec.split())
 
 
-def _read_checks(given: object, commands: tuple[str, ...], fail: _Fail) -> Iterator[Check]:
+def _read_checks(given: object, commands: tuple[str, ...], fail: Fail) -> Iterator[Check]:
     if not isinstance(given, dict):
         raise fail("its checks are a table, as in [gate.checks]")
     heads = {_head(command) for command in commands}
@@ -208,10 +180,10 @@ def _read_checks(given: object, commands: tuple[str, ...], fail: _Fail) -> Itera
         yield Check(words, _read_question(command, question, fail))
 
 
-def _read_question(command: str, question: object, fail: _Fail) -> str:
+def _read_question(command: str, question: object, fail: Fail) -> str:
     if not isinstance(question, str):
         raise fail(f'the check of "{quote(command)}" is a text')
-    _check_visible(question, f'the check of "{quote(command)}"', fail)
+    check_visible(question, f'the check of "{quote(command)}"', fail)
     text = question.strip()
     if not text.endswith(_YES_OR_NO) or is_blank(text.removesuffix(_YES_OR_NO)):
         raise fail(f'the check of "{quote(command)}" is a question that ends in {_YES_OR_NO}')
@@ -230,7 +202,7 @@ def _head(spec: str) -> str:
 # For all of them
 
 
-def _at(file: str, position: int, name: str) -> _Fail:
+def _at(file: str, position: int, name: str) -> Fail:
     named = f' "{quote(name)}"' if not is_blank(name) else ""
 
     def fail(reason: str) -> BadRequestError:
@@ -239,23 +211,9 @@ def _at(file: str, position: int, name: str) -> _Fail:
     return fail
 
 
-def _try(check: Callable[[], object], fail: _Fail) -> None:
+def _try(check: Callable[[], object], fail: Fail) -> None:
     try:
         check()
     except BadRequestError as refusal:
         reason = refusal.message.removesuffix(".")
         raise fail(f"{reason[:1].lower()}{reason[1:]}") from None
-
-
-def _texts(given: object, key: str, fail: _Fail) -> list[str]:
-    if not isinstance(given, list) or not all(isinstance(text, str) for text in given):
-        raise fail(f'"{key}" is a list of texts')
-    for text in given:
-        _check_visible(text, f'"{quote(text)}" in "{key}"', fail)
-    return given
-
-
-def _check_visible(text: str, what: str, fail: _Fail) -> None:
-    # Written with an escape, as in "\u200b", it was not there to be seen when the file was.
-    if any(map(is_hidden, text)):
-        raise fail(f"{what} has a hidden character or a new line in it")

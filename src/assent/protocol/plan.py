@@ -2,7 +2,8 @@
 
 Rule 1: what is read is kept with its place in the file. A status is changed by replacing that one value between its own
         quotes; every other byte stays as it is.
-Rule 2: no document type, no entities, nothing outside the file. One pass, with a limit on size, depth and attributes.
+Rule 2: no document type, no entities, nothing outside the file. One pass, with limits of our own on size, depth, parts and
+        the length of one tag: which version of the parser is installed decides nothing.
 Rule 3: reading wants well-formed XML and no more; what a good plan has is the matter of `plan_check`.
 """
 
@@ -21,6 +22,7 @@ from assent.protocol.error import BadRequestError, NotFoundError, TooLargeError
 __all__ = [
     "MAX_PLAN_BYTES",
     "MAX_PLAN_DEPTH",
+    "MAX_PLAN_ELEMENTS",
     "STATUSES",
     "WHENS",
     "Confirm",
@@ -30,14 +32,21 @@ __all__ = [
     "Owner",
     "Plan",
     "Status",
+    "Unreadable",
     "parse_plan",
+    "read_plan",
     "splice_status",
 ]
 
-MAX_PLAN_BYTES = 4 << 20
+MAX_PLAN_BYTES = 1 << 20
 MAX_PLAN_DEPTH = 64
+MAX_PLAN_ELEMENTS = 10_000
+"""A plan of a thousand tasks with all that belongs to them; more would not be read within 100 ms."""
 _MAX_ATTRIBUTES = 64
-_MAX_ELEMENTS = 200_000
+_MAX_TAG_BYTES = 128 << 10
+"""Of one tag, comment or instruction. The parser collects the attributes of a tag before it shows us any."""
+_PIECE = 16 << 10
+"""So many bytes are parsed at a time: the parser ends a piece before it lets us refuse what stood in it."""
 
 
 class Status(StrEnum):
@@ -136,7 +145,21 @@ class Plan(msgspec.Struct, frozen=True):
 
     def children(self, element: int) -> list[int]:
         """Return the numbers of the elements that stand directly in one."""
-        return [number for number, each in enumerate(self.elements) if each.parent == element]
+        found = []
+        for number in range(element + 1, len(self.elements)):
+            parent = self.elements[number].parent
+            if parent < element:
+                break  # what stands in an element follows it without a gap
+            if parent == element:
+                found.append(number)
+        return found
+
+
+class Unreadable(NamedTuple):
+    """Why a file is no plan."""
+
+    line: int
+    reason: str
 
 
 class _Refused(Exception):  # noqa: N818 - never leaves this file
@@ -147,7 +170,8 @@ class _Reader:
     """Collects the elements of one file."""
 
     def __init__(self, text: bytes) -> None:
-        self._parser = expat.ParserCreate()
+        # A named encoding: none is looked up by the name that a file tells, which would load a codec from disk.
+        self._parser = expat.ParserCreate("UTF-8")
         self._parser.buffer_text = True
         self._parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
         self._parser.StartDoctypeDeclHandler = self._doctype
@@ -156,22 +180,33 @@ class _Reader:
         self._parser.XmlDeclHandler = self._declaration
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
-        self._parser.CharacterDataHandler = self._data
+        self._parser.CharacterDataHandler = self._characters
         self.elements: list[Element] = []
         self._open: list[int] = []
         self._text = text
 
-    def read(self) -> None:
+    def read(self) -> Unreadable | None:
+        """Read it all; return what is wrong with it."""
         try:
-            self._parser.Parse(self._text, True)
+            for at in range(0, len(self._text), _PIECE):
+                piece = self._text[at : at + _PIECE]
+                self._parser.Parse(piece, False)
+                # The index is where that begins whose end the parser has not seen yet.
+                if at + len(piece) - self._parser.CurrentByteIndex > _MAX_TAG_BYTES:
+                    line = self._parser.CurrentLineNumber
+                    return Unreadable(
+                        line, f"a tag or comment of a plan has at most {_MAX_TAG_BYTES:,} bytes."
+                    )
+            self._parser.Parse(b"", True)
         except expat.ExpatError as error:
             reason = expat.ErrorString(error.code) or "it cannot be read"
-            raise BadRequestError(f"Line {error.lineno}: this is not well-formed XML ({reason}).") from None
+            return Unreadable(error.lineno, f"this is not well-formed XML ({reason}).")
         except _Refused as refused:
-            raise BadRequestError(f"Line {self._parser.CurrentLineNumber}: {refused}") from None
+            return Unreadable(self._parser.CurrentLineNumber, str(refused))
+        return None
 
     def _doctype(self, *_: object) -> int:
-        raise _Refused("a plan has no document type and no entities of its own.")
+        raise _Refused(_NO_DOCTYPE)
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:  # noqa: ARG002
         if encoding is not None and encoding.lower() not in ("utf-8", "us-ascii", "ascii"):
@@ -180,8 +215,10 @@ class _Reader:
     def _start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) >= MAX_PLAN_DEPTH:
             raise _Refused(f"a plan is nested at most {MAX_PLAN_DEPTH} deep.")
-        if len(attributes) > _MAX_ATTRIBUTES or len(self.elements) >= _MAX_ELEMENTS:
-            raise _Refused("it has more parts than any plan.")
+        if len(attributes) > _MAX_ATTRIBUTES:
+            raise _Refused(f"an element of a plan has at most {_MAX_ATTRIBUTES} attributes.")
+        if len(self.elements) >= MAX_PLAN_ELEMENTS:
+            raise _Refused(f"a plan has at most {MAX_PLAN_ELEMENTS:,} elements.")
         parent = self._open[-1] if self._open else -1
         line, start = self._parser.CurrentLineNumber, self._parser.CurrentByteIndex
         self._open.append(len(self.elements))
@@ -190,9 +227,43 @@ class _Reader:
     def _end(self, _: str) -> None:
         self._open.pop()
 
-    def _data(self, text: str) -> None:
+    def _characters(self, text: str) -> None:
         if self._open:
             self.elements[self._open[-1]].text.append(text)
+
+
+_NO_DOCTYPE = "a plan has no document type and no entities of its own."
+_PROLOG = re.compile(rb"(?:\xef\xbb\xbf)?(?>[ \t\r\n]++|<!--.*?-->|<\?.*?\?>)*+", re.DOTALL)
+"""All that may stand before the document type or the root."""
+
+
+def _refuse_early(text: bytes) -> Unreadable | None:
+    """Return what can be seen without a parser. What an entity would do is not found out by trying."""
+    if len(text) > MAX_PLAN_BYTES:
+        return Unreadable(1, f"a plan has at most {MAX_PLAN_BYTES:,} bytes.")
+    if text.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in text:
+        return Unreadable(1, "a plan is written in UTF-8.")
+    prolog = _PROLOG.match(text)
+    if prolog is not None and text.startswith(b"<!", prolog.end()):
+        # A comment without an end begins like this too; either way nothing of a plan can follow.
+        if text.startswith(b"<!--", prolog.end()):
+            return Unreadable(_line(text, prolog.end()), "this comment has no end.")
+        return Unreadable(_line(text, prolog.end()), _NO_DOCTYPE)
+    return None
+
+
+def _line(text: bytes, at: int) -> int:
+    return text.count(b"\n", 0, at) + 1
+
+
+def read_plan(text: bytes) -> Plan | Unreadable:
+    """Return the plan that a file holds, or where and why it cannot be read."""
+    reader = _Reader(text)
+    fault = _refuse_early(text) or reader.read()
+    if fault is not None:
+        return fault
+    elements = tuple(reader.elements)
+    return Plan(elements, tuple(_owners(elements)))
 
 
 def parse_plan(text: bytes) -> Plan:
@@ -202,14 +273,12 @@ def parse_plan(text: bytes) -> Plan:
         BadRequestError: it is not well-formed, or holds what no plan needs; the sentence names the line.
         TooLargeError: it is too large.
     """
+    plan = read_plan(text)
+    if isinstance(plan, Plan):
+        return plan
     if len(text) > MAX_PLAN_BYTES:
         raise TooLargeError(f"A plan has at most {MAX_PLAN_BYTES:,} bytes; this one has {len(text):,}.")
-    if text.startswith((b"\xff\xfe", b"\xfe\xff", b"\x00")) or b"\x00" in text[:4]:
-        raise BadRequestError("Line 1: a plan is written in UTF-8.")
-    reader = _Reader(text)
-    reader.read()
-    elements = tuple(reader.elements)
-    return Plan(elements, tuple(_owners(elements)))
+    raise BadRequestError(f"Line {plan.line}: {plan.reason}")
 
 
 def _owners(elements: tuple[Element, ...]) -> list[Owner]:
@@ -251,10 +320,13 @@ def splice_status(text: bytes, plan: Plan, element: int, status: Status) -> byte
     """Return the file with the status of one element changed, and nothing else.
 
     Raises:
-        BadRequestError: that element has no status to change.
+        BadRequestError: that element has no status to change, or the plan is not the one that this text holds.
     """
     found = plan.elements[element]
-    at = text.index(b"<", found.start) + 1 + len(found.name.encode())
+    tag = b"<" + found.name.encode()
+    if not text.startswith(tag, found.start):
+        raise BadRequestError(f"Line {found.line}: the plan is not what it was when it was read.")
+    at = found.start + len(tag)
     while attribute := _ATTRIBUTE.match(text, at):
         if attribute["name"] == b"status":
             start, end = attribute.span("value")

@@ -4,7 +4,8 @@ A prompt is checked once, when it is opened (`check_prompt`): every option must 
 may look alike, and everything has a limit. After that all rooms may rely on it.
 
 An option is addressed by its position, written as a letter or a number; where a question has options and takes
-free text, too, the position after the last option stands for "my own words".
+free text, too, the position after the last option stands for "my own words". What stands there is `OTHER`, or the
+asker's own label in any language (C11 to C13), which is checked like the label of one more option.
 
 A prompt with commands is a gate: its options are numbered and not lettered, and a reply is a number, a label or one
 of the commands, spelled as `protocol.command` says.
@@ -16,11 +17,13 @@ import re
 from collections.abc import Iterable
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.protocol.canonical import Json, canonical, check_json, digest
 from assent.protocol.command import check_commands
 from assent.protocol.display import fold, is_blank, plain_shapes, quote, skeleton
 from assent.protocol.error import BadPromptError, TooLargeError
+from assent.protocol.shape import Shape, check_shape
 
 __all__ = [
     "LETTERS",
@@ -29,11 +32,14 @@ __all__ = [
     "MAX_OPTIONS",
     "MAX_PROMPT_BYTES",
     "MAX_TITLE",
+    "OTHER",
     "Field",
     "Option",
     "Prompt",
     "check_prompt",
     "encode_prompt",
+    "label_other",
+    "other_label",
     "parse_position",
     "prompt_digest",
     "question",
@@ -46,6 +52,8 @@ MAX_FIELDS = 50
 MAX_OPTIONS = 200
 MAX_LABEL = 2_000
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+OTHER = "Other: type your answer"
+"""C13: what stands at the position of one's own words where the asker has no label for it."""
 
 _POSITION = re.compile(r"(?:(?P<letter>[a-z])|(?P<number>[1-9][0-9]{0,2}))(?P<closer>[.)]?)").fullmatch
 _LONGEST_POSITION = len("200)")
@@ -74,6 +82,10 @@ class Field(msgspec.Struct, frozen=True, gc=False):
     """Several options may be chosen."""
     free: bool = False
     """Text of one's own is an answer, too."""
+    other: str | msgspec.UnsetType = msgspec.UNSET
+    """What people read at the position of their own words, where it is not `OTHER`."""
+    shape: Shape | msgspec.UnsetType = msgspec.UNSET
+    """What the value must be, where the field is part of a form."""
 
 
 class Prompt(msgspec.Struct, frozen=True, gc=False):
@@ -97,8 +109,11 @@ def question(
     body: str = "",
     multiple: bool = False,
     free: bool | None = None,
+    other: str = "",
 ) -> Prompt:
     """Return the prompt of one question; without options it takes free text.
+
+    `other` is the label of the position that stands for one's own words.
 
     >>> question("Which database?", ["PostgreSQL", "SQLite"]).fields[0].options[1].key
     'SQLite'
@@ -110,7 +125,19 @@ def question(
         raise BadPromptError("The options are a list of texts, not one text.")
     choices = tuple(_option(choice) for choice in options)
     allows_free_text = not choices if free is None else free
-    return Prompt(title, body, (Field("q1", "", choices, multiple, allows_free_text),))
+    field = Field("q1", "", choices, multiple, allows_free_text, other or msgspec.UNSET)
+    return Prompt(title, body, (field,))
+
+
+def other_label(field: Field) -> str:
+    """Return what stands at the position of one's own words."""
+    return OTHER if field.other is msgspec.UNSET else field.other
+
+
+def label_other(field: Field, label: str) -> Field:
+    """Return `field` with the label for one's own words, where it has that position and no label of its own."""
+    takes_label = label and field.free and field.options and field.other is msgspec.UNSET
+    return replace(field, other=label) if takes_label else field
 
 
 def _option(choice: object) -> Option:
@@ -123,8 +150,8 @@ def _option(choice: object) -> Option:
 
 def encode_prompt(prompt: Prompt) -> bytes:
     """Return the canonical bytes of `prompt`: what is stored, hashed and digested."""
-    # All of today's fields are spelled, defaults too. A field that is added later must be left out here while it
-    # holds its default, or every stored prompt gets another digest and every key is "reused".
+    # All of the first fields are spelled, defaults too. One that is added later must be left out while it holds its
+    # default, or every stored prompt gets another digest and every key is "reused": its default is UNSET, as `other`'s.
     return canonical(prompt)
 
 
@@ -211,6 +238,10 @@ def _check_field(field: Field, commands: tuple[str, ...] = ()) -> None:
         )
     if len(field.options) > MAX_OPTIONS:
         raise TooLargeError(f"A question has at most {MAX_OPTIONS} options.")
+    if field.shape is not msgspec.UNSET:
+        _check_shape(field, field.shape)
+    if field.other is not msgspec.UNSET:
+        field = _with_other(field, field.other)
     if _is_plain(field):
         return
     seen: dict[str, int] = {}
@@ -227,6 +258,23 @@ def _check_field(field: Field, commands: tuple[str, ...] = ()) -> None:
                     first, second = quote(field.options[other].label), quote(option.label)
                     raise BadPromptError(f'The options "{first}" and "{second}" look alike.')
             _check_position(field, position, folded if text.isascii() else drawn)
+
+
+def _check_shape(field: Field, shape: Shape) -> None:
+    keys = [option.key for option in field.options]
+    try:
+        check_shape(shape, keys, is_multiple=field.multiple, is_free=field.free)
+    except (BadPromptError, TooLargeError) as error:
+        raise type(error)(f'"{quote(field.name)}": {error.message}') from None
+
+
+def _with_other(field: Field, label: str) -> Field:
+    """Return the field with the label of one's own words as its last option, which it must be told apart from."""
+    if not field.free or not field.options:
+        raise BadPromptError(
+            f'"{quote(field.name)}" has a label for words of one\'s own, but not both options and free text.'
+        )
+    return replace(field, options=(*field.options, Option(label, label)), free=False)
 
 
 def _is_plain(field: Field) -> bool:

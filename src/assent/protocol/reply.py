@@ -4,23 +4,25 @@ Rule 1: an option is chosen by its number, its letter, its whole label or its ke
         G37, G-X7, C-X10); never by a part of it.
 Rule 2: a reply that could mean two options means none of them; the sentence names both.
 Rule 3: an empty reply is no answer (G21), not even where any text would do.
-Rule 4: in a round, `q1:` begins an answer, and the next `q2:` or a line of dashes ends it (C20, C-X3).
+Rule 4: in a round, `q1:` begins an answer, and the next `q2:` or a line of dashes ends it (C20, C-X3). What is
+        understood of it is told apart from what is not, so that it can be kept.
 Rule 5: at a gate only what is shown there can be typed: numbers, labels and commands, and no letters (G16).
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from typing import NamedTuple
 
 import msgspec
 
-from assent.protocol.answer import FieldValues, check_reply_size, gate_values
+from assent.protocol.answer import FieldValues, check_reply_size, find_fault, gate_values
 from assent.protocol.display import fold, is_blank, is_encodable, quote
 from assent.protocol.error import UnrecognisedError
-from assent.protocol.prompt import Field, Prompt, parse_position, render_position
+from assent.protocol.prompt import Field, Prompt, other_label, parse_position, render_position
 
-__all__ = ["Reading", "parse_reply", "read_field", "recognise"]
+__all__ = ["Reading", "parse_reply", "read_field", "recognise", "render_missing", "render_refusal"]
 
 # `C) my words`. After a full stop or colon there is white space, or 3.5 and C:\temp would lose their heads.
 _AFTER_POSITION = re.compile(
@@ -45,6 +47,8 @@ class Reading(msgspec.Struct, frozen=True):
     """The names of the fields that have no value yet."""
     hints: tuple[str, ...] = ()
     """Sentences that help to say it again."""
+    wrong: tuple[str, ...] = ()
+    """Of a round: the names of the fields that were given something, but no answer."""
 
 
 def recognise(prompt: Prompt, text: str) -> FieldValues:
@@ -57,8 +61,21 @@ def recognise(prompt: Prompt, text: str) -> FieldValues:
     reading = parse_reply(prompt, text)
     if not reading.unrecognised and not reading.missing:
         return reading.values
+    raise UnrecognisedError(
+        " ".join(filter(None, [render_refusal(reading, text), render_missing(prompt, reading.missing)]))
+    )
+
+
+def render_refusal(reading: Reading, text: str) -> str:
+    """Return the sentence that echoes a reply, with what helps to say it again (G17)."""
     echo = quote(_LINE_END.sub(" ", text))
-    raise UnrecognisedError(" ".join([f'I didn\'t recognize "{echo}".', *reading.hints]))  # G17
+    return " ".join([f'I didn\'t recognize "{echo}".', *reading.hints])
+
+
+def render_missing(prompt: Prompt, names: Collection[str]) -> str:
+    """Return the sentence that says which questions of a round have no answer yet."""
+    keys = [f"q{number}" for number, field in enumerate(prompt.fields, start=1) if field.name in names]
+    return f"Still missing: {', '.join(keys)}." if keys and len(prompt.fields) > 1 else ""
 
 
 def parse_reply(prompt: Prompt, text: str) -> Reading:
@@ -75,7 +92,7 @@ def parse_reply(prompt: Prompt, text: str) -> Reading:
     field = prompt.fields[0]
     if _FIRST_KEY(text) and not _positions(field, _names(field), text):
         return _read_round(prompt, text)
-    choice = _read(field, text)
+    choice = _read_shaped(prompt, field, text)
     if choice.values:
         return Reading({field.name: choice.values})
     return Reading({}, (text.strip(),), (field.name,), (choice.hint,) if choice.hint else ())
@@ -89,7 +106,7 @@ def read_field(field: Field, text: str) -> tuple[str, ...] | None:
     >>> read_field(database, "b)"), read_field(database, "SQL")
     (('SQLite',), None)
     """
-    return _read(field, text).values or None
+    return _read_shaped(Prompt("", fields=(field,)), field, text).values or None
 
 
 def _read_gate(prompt: Prompt, text: str) -> Reading:
@@ -108,6 +125,13 @@ class _Choice(NamedTuple):
 
     values: tuple[str, ...] = ()
     hint: str = ""
+
+
+def _read_shaped(prompt: Prompt, field: Field, text: str) -> _Choice:
+    """Return what `text` stands for, unless the field has a shape that it does not fit."""
+    choice = _read(field, text)
+    fault = find_fault(prompt, field, choice.values) if choice.values else ""
+    return _Choice(hint=fault) if fault else choice
 
 
 def _read(field: Field, text: str) -> _Choice:
@@ -167,6 +191,9 @@ def _names(field: Field) -> dict[str, set[int]]:
     for position, option in enumerate(field.options):
         for name in {option.label, option.key}:
             names.setdefault(fold(name), set()).add(position)
+    if field.free and field.options:
+        # The label alone says that own words will follow. Where an option has our own label for it, that is meant.
+        names.setdefault(fold(other_label(field)), {len(field.options)})
     return names
 
 
@@ -196,7 +223,8 @@ def _pick(field: Field, text: str, positions: set[int]) -> _Choice:
 
 
 def _describe(field: Field, position: int) -> str:
-    label = quote(field.options[position].label) if position < len(field.options) else "your own words"
+    is_own = position == len(field.options)
+    label = "your own words" if is_own else quote(field.options[position].label)
     return f"{render_position(position)}) {label}"
 
 
@@ -213,27 +241,25 @@ def _own_words(field: Field, text: str) -> str | None:
 def _read_round(prompt: Prompt, text: str) -> Reading:
     given, outside = _split_round(prompt, text)
     values: FieldValues = {}
-    unrecognised, hints = list(outside), []
+    unrecognised, wrong, hints = list(outside), [], []
     if outside:
         hints.append(f'"{quote(outside[0])}" belongs to no question: begin each answer as in "q1: …".')
     for number, field in enumerate(prompt.fields, start=1):
         texts = given.get(number, [])
         if len(texts) > 1:
             unrecognised += texts
+            wrong.append(field.name)
             hints.append(f"q{number} is answered twice.")
         elif texts and not is_blank(texts[0]):
-            choice = _read(field, texts[0])
+            choice = _read_shaped(prompt, field, texts[0])
             if choice.values:
                 values[field.name] = choice.values
             else:
                 unrecognised.append(texts[0])
+                wrong.append(field.name)
                 hints.append(choice.hint or f'"{quote(texts[0])}" is no answer to q{number}.')
-    missing = {field.name: f"q{number}" for number, field in enumerate(prompt.fields, start=1)}
-    for name in values:
-        del missing[name]
-    if missing and len(prompt.fields) > 1:
-        hints.append(f"Still missing: {', '.join(missing.values())}.")
-    return Reading(values, tuple(unrecognised), tuple(missing), tuple(hints))
+    missing = tuple(field.name for field in prompt.fields if field.name not in values)
+    return Reading(values, tuple(unrecognised), missing, tuple(hints), tuple(wrong))
 
 
 def _split_round(prompt: Prompt, text: str) -> tuple[dict[int, list[str]], list[str]]:

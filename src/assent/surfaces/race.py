@@ -16,7 +16,7 @@ from assent.protocol.display import display, quote
 from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, ConflictError, StoreError, TooLargeError, UnrecognisedError
 from assent.protocol.prompt import Field, Prompt
-from assent.protocol.reply import parse_reply, recognise
+from assent.protocol.reply import parse_reply, recognise, render_refusal
 from assent.surfaces.card import render_question_of
 from assent.surfaces.terminal import TerminalSurface
 from assent.surfaces.wake import Wake, uninterrupted
@@ -102,6 +102,10 @@ class _Draft:
         if len(self._prompt.fields) == 1:
             return _without_keys(self._prompt, recognise(self._prompt, text), text)
         named = parse_reply(self._prompt, text)
+        if named.wrong:
+            # It was meant for that very question, and whatever was there before was meant to go.
+            self._values = {name: kept for name, kept in self._values.items() if name not in named.wrong}
+            raise UnrecognisedError(render_refusal(named, text))
         if named.values and not named.unrecognised:
             self._values |= named.values
         else:

@@ -1,0 +1,193 @@
+"""Confirms from Python: an orchestrator asks before or after a piece of work, and goes on when it is told to.
+
+A confirm is durable. Whoever asks again while one is IN_PROGRESS comes back to the same question, perhaps answered by now,
+from another process or on another day; one found TODO or BLOCKED is asked anew.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from assent.client.async_client import awaiting
+from assent.client.calls import Calls
+from assent.client.client import blocking
+from assent.client.door import Call
+from assent.client.durable import Hear, Meet, drive_durably
+from assent.client.gate import named
+from assent.client.journal import end_of, read_back
+from assent.client.place import find_root
+from assent.effects.document import document_performers
+from assent.effects.performer import Performers
+from assent.effects.reviewer import check_folders
+from assent.flows.confirm import CONFIRM, ConfirmInputs, How, Verdict
+from assent.protocol.ask import Ask
+from assent.protocol.error import AssentError, BadRequestError, NotFoundError
+from assent.protocol.plan import MAX_PLAN_BYTES, Moment, Status, parse_plan
+
+__all__ = ["confirm_plan", "confirm_plan_async"]
+
+Apply = Callable[[Verdict], str | None]
+"""Gets the changes that a person asked for; returns the summary to ask again with, or None to leave it at that."""
+
+
+class _Place(NamedTuple):
+    root: Path
+    path: str
+    """From the root, with slashes."""
+
+
+def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a name
+    calls: Calls,
+    plan: str | os.PathLike[str],
+    owner: str,
+    moment: Moment | str,
+    summary: str,
+    *,
+    workspace_dir: str | os.PathLike[str] | None = None,
+    track_dir: str | os.PathLike[str] | None = None,
+    performers: Performers | None = None,
+    apply: Apply | None = None,
+    say: Hear | None = None,
+    present: Meet | None = None,
+    wait: float | None = None,
+) -> Call[Verdict]:
+    """Run the confirms that a phase or task of a plan has at a moment; return what came of them.
+
+    The status in the plan's file is kept as it goes. `workspace_dir` and `track_dir` are for reviewers; they are the
+    project's root and the plan's folder unless they are said. With `apply`, changes that a person asks for are applied and
+    the confirm is asked again, until it is settled otherwise.
+
+    Raises:
+        BadRequestError: a path is not absolute, or there is no such moment.
+        NotFoundError: there is no such plan, phase or task.
+        StillOpen: `wait` lapsed; asked again, it is the same question.
+    """
+    given = Path(plan)
+    place = _find(given)
+    inputs = ConfirmInputs(
+        place.path,
+        owner,
+        _moment(moment),
+        summary,
+        _absolute("workspace_dir", workspace_dir, place.root),
+        _absolute("track_dir", track_dir, given.resolve().parent),
+    )
+    check_folders(inputs.workspace_dir, inputs.track_dir)  # or the attempt would keep the mistake for ever
+    does = {**document_performers(place.root), **(performers or {})}
+    while True:
+        flow_id, is_after_confirmed = yield from _attempt(calls, place, inputs)
+        asked = replace(inputs, is_after_confirmed=is_after_confirmed)
+        verdict = yield from drive_durably(
+            calls, flow_id, CONFIRM, asked, does, say=say, present=present, wait=wait
+        )
+        if verdict.how is not How.CHANGES or apply is None:
+            return verdict
+        again = apply(verdict)
+        if again is None:
+            return verdict
+        inputs = replace(inputs, summary=again)
+
+
+def _attempt(calls: Calls, place: _Place, inputs: ConfirmInputs) -> Call[tuple[str, bool]]:
+    """Return the id of the flow to drive, and whether this moment was confirmed before.
+
+    It is the last one if that has not come to its end, and a new one otherwise: what was answered before its agent died is
+    not lost, also where the status was written already. Where the file says that nobody is asked, a person set it so by
+    hand: what still waits is taken back.
+    """
+    here = yield from _look_up(calls, inputs, inputs.moment)
+    before = yield from _look_up(calls, inputs, Moment.BEFORE)
+    # An after half that was confirmed in an earlier round says nothing about this one (C-X4).
+    is_confirmed = here.confirmed > 0 and here.confirmed >= before.confirmed
+    flow_id, left = here.next, here.left
+    if not left:
+        return flow_id, is_confirmed
+    waiting = yield from _waiting(calls, left)
+    statuses = _statuses(place, inputs)
+    if statuses & _HELD or (not waiting and statuses - {Status.TODO}):
+        return left, is_confirmed
+    yield from _take_back(calls, waiting)
+    return flow_id, is_confirmed
+
+
+class _Attempts(NamedTuple):
+    """How often the confirms of a moment were tried."""
+
+    confirmed: int
+    left: str
+    """The last one, if it has not come to its end."""
+    next: str
+
+
+def _look_up(calls: Calls, inputs: ConfirmInputs, moment: Moment) -> Call[_Attempts]:
+    number, confirmed, left = 1, 0, ""
+    while True:
+        flow_id = f"confirm:{inputs.plan}:{inputs.owner}:{moment}:{number}"
+        steps = yield from calls.steps(flow_id)
+        if not steps:
+            return _Attempts(confirmed, left, flow_id)
+        end = end_of(steps)
+        left = flow_id if end is None else ""
+        if end is not None:
+            verdict = read_back(end.value, Verdict, flow_id)
+            confirmed += verdict.how is How.CONFIRMED and verdict.confirmed > 0
+        number += 1
+
+
+_HELD = frozenset({Status.IN_PROGRESS, Status.BLOCKED})
+"""What the file says while somebody is asked: BLOCKED where a reviewer failed and a person decides (C45)."""
+
+
+def _statuses(place: _Place, inputs: ConfirmInputs) -> set[str]:
+    """Return where the confirms of the moment stand in the file."""
+    with (place.root / place.path).open("rb") as file:
+        plan = parse_plan(file.read(MAX_PLAN_BYTES + 1))
+    return {each.status for each in plan.owner(inputs.owner).confirms if each.is_of(inputs.moment)}
+
+
+def _waiting(calls: Calls, flow_id: str) -> Call[list[Ask]]:
+    """Return the open asks of an attempt."""
+    inbox = yield from calls.inbox()
+    return [ask for ask in inbox if ask.key is not None and ask.key.startswith(f"{flow_id}:")]
+
+
+def _take_back(calls: Calls, waiting: list[Ask]) -> Call[None]:
+    """Take back what the file no longer knows of: nobody would hear the answer."""
+    for ask in waiting:
+        try:
+            yield from calls.withdraw(ask.ask_id, "The plan says that it is not under way any more.")
+        except AssentError:
+            continue
+
+
+def _find(plan: Path) -> _Place:
+    if not plan.is_file():
+        raise NotFoundError(f"There is no plan {plan}.")
+    whole = plan.resolve()
+    root = find_root(whole.parent)
+    return _Place(root, whole.relative_to(root).as_posix())
+
+
+def _moment(given: Moment | str) -> Moment:
+    try:
+        return Moment(given)
+    except ValueError:
+        raise BadRequestError("A confirm is asked before or after.") from None
+
+
+def _absolute(name: str, given: str | os.PathLike[str] | None, default: Path) -> str:
+    """C38, C-X13: a path that a reviewer could take for another one is the caller's mistake."""
+    if given is None:
+        return str(default)
+    if not Path(given).is_absolute():
+        raise BadRequestError(f"{name} is an absolute path, not {os.fspath(given)}.")
+    return os.fspath(given)
+
+
+confirm_plan = named(blocking(_confirm), "confirm_plan")
+confirm_plan_async = named(awaiting(_confirm), "confirm_plan_async")
