@@ -30,6 +30,7 @@ DROP = "drop this confirm"
 """A person's explicit wish not to be asked here any more (C-X7)."""
 RERUN = "rerun"
 """Where a reviewer gave no result, the wish to have it run again (C-X6)."""
+_HELP = "Y goes on, N declines, stop halts; anything else is what should be changed first."
 _YES, _NO = frozenset({"y", "yes"}), frozenset({"n", "no"})
 _STOP = frozenset({"stop", "cancel", "abort", "halt", "quit"})
 
@@ -89,7 +90,7 @@ def confirm_prompt(owner: Owner, moment: Moment, summary: str, body: str = "") -
         body = "\n\n".join(filter(None, [summary.strip(), body]))
     if not _is_title(title):  # the plan's own words are the cause
         title = render_message(_shortened(owner), moment, "see below")
-    return Prompt(title, body, (Field("confirm", free=True),))
+    return Prompt(title, body, (Field("confirm", _HELP, free=True),))
 
 
 def check_summary(summary: str) -> None:
