@@ -116,6 +116,21 @@ def test_status_that_a_person_set_by_hand_is_taken_as_it_is(folder: Path, status
         assert agent.inbox() == []
 
 
+def test_yes_to_another_summary_is_no_yes_to_this_one(folder: Path) -> None:
+    """The first question is taken back, answered or not, and the second is asked."""
+    plan = write(folder, human("T1.1", "before"))
+    with throwaway() as store:
+        agent = store.agent()
+        for summary in ("Rename a column", "Drop the table", "Drop the table"):
+            with pytest.raises(assent.StillOpen):
+                assent.confirm_plan(agent, plan, "T1.1", "before", summary, wait=0)
+        (ask,) = agent.inbox()
+        assert "Drop the table" in ask.prompt.title
+        store.person().answer(ask.ask_id, "y")
+        with pytest.raises(assent.StillOpen):
+            assent.confirm_plan(agent, plan, "T1.1", "before", "Drop the database", wait=0)
+
+
 @proves("C31", "C33")
 def test_changes_are_applied_and_the_confirm_is_asked_again_until_it_is_settled(folder: Path) -> None:
     """The orchestrator applies; the next question has the next summary."""

@@ -1,7 +1,8 @@
 """Confirms from Python: an orchestrator asks before or after a piece of work, and goes on when it is told to.
 
-A confirm is durable. Whoever asks again while one is IN_PROGRESS comes back to the same question, perhaps answered by now,
-from another process or on another day; one found TODO or BLOCKED is asked anew.
+A confirm is durable. Whoever asks the same again while one is IN_PROGRESS comes back to the same question, perhaps answered
+by now, from another process or on another day. One found TODO or BLOCKED is asked anew, and so is one with another
+summary: the first question is taken back then.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from assent.client.client import blocking
 from assent.client.door import Call
 from assent.client.durable import Hear, Meet, drive_durably
 from assent.client.gate import named
-from assent.client.journal import end_of, read_back
+from assent.client.journal import Opened, decode_entry, end_of, read_back
 from assent.client.place import find_root
 from assent.effects.document import document_performers
 from assent.effects.performer import Performers
@@ -109,7 +110,9 @@ def _attempt(calls: Calls, place: _Place, inputs: ConfirmInputs) -> Call[tuple[s
         return flow_id, is_confirmed
     waiting = yield from _waiting(calls, left)
     statuses = _statuses(place, inputs)
-    if statuses & _HELD or (not waiting and statuses - {Status.TODO}):
+    is_under_way = bool(statuses & _HELD) or (not waiting and bool(statuses - {Status.TODO}))
+    # With another summary it is another question: a yes to the first is none to the second.
+    if is_under_way and here.summary == inputs.summary:
         return left, is_confirmed
     yield from _take_back(calls, waiting)
     return flow_id, is_confirmed
@@ -122,15 +125,18 @@ class _Attempts(NamedTuple):
     left: str
     """The last one, if it has not come to its end."""
     next: str
+    summary: str = ""
+    """What the last one asked about."""
 
 
 def _look_up(calls: Calls, inputs: ConfirmInputs, moment: Moment) -> Call[_Attempts]:
-    number, confirmed, left = 1, 0, ""
+    number, confirmed, left, summary = 1, 0, "", ""
     while True:
         flow_id = f"confirm:{inputs.plan}:{inputs.owner}:{moment}:{number}"
         steps = yield from calls.steps(flow_id)
         if not steps:
-            return _Attempts(confirmed, left, flow_id)
+            return _Attempts(confirmed, left, flow_id, summary)
+        summary = read_back(decode_entry(steps[0], Opened).inputs, ConfirmInputs, flow_id).summary
         end = end_of(steps)
         left = flow_id if end is None else ""
         if end is not None:
