@@ -3,16 +3,21 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 
 import assent
 from assent import Ask
 from assent.client import durable
+from assent.client.journal import Settled, make_step, render_opened
 from assent.effects.direct import Direct
 from assent.effects.performer import Performers
 from assent.effects.reviewer import reviewer_performers
-from assent.flows.confirm import How, RunReviewer
+from assent.flows.confirm import CONFIRM, ConfirmInputs, How, RunReviewer
+from assent.flows.document import Document, ReadDocument
+from assent.flows.step import Done, step_digest
 from assent.protocol.error import BadRequestError, EffectError, NotFoundError
+from assent.protocol.plan import Moment
 from assent.testing import throwaway
 from assent.testing.store import ThrowawayStore
 from tests.client.talk import Crash
@@ -103,6 +108,48 @@ def test_answer_is_not_lost_by_a_crash_before_the_end(
     assert (verdict.how, len(asked)) == (how, 1)
 
 
+@pytest.mark.parametrize("status", ["BLOCKED", "IN_PROGRESS"])
+def test_status_that_a_person_took_back_after_a_crash_is_not_passed(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, status: str
+) -> None:
+    """The journal holds a yes and a DONE; the file says something else now, and the next call asks."""
+    plan = write(folder, human("T1.1", "before"))
+
+    def die(*_: object) -> None:
+        raise Crash
+
+    with throwaway() as store:
+        _, meet = meeting(store, "y")
+        with monkeypatch.context() as patched:
+            patched.setattr(durable.Driver, "_finish", die)
+            with pytest.raises(Crash):
+                assent.confirm_plan(store.agent(), plan, "T1.1", "before", "S", present=meet, wait=0)
+        write(folder, human("T1.1", "before", status))
+        verdict = assent.confirm_plan(store.agent(), plan, "T1.1", "before", "S", wait=0)
+        assert (verdict.how, verdict.text) == (
+            How.FAILED,
+            "The plan does not say that T1.1 is confirmed; ask again.",
+        )
+        with pytest.raises(assent.StillOpen):
+            assent.confirm_plan(store.agent(), plan, "T1.1", "before", "S", wait=0)
+
+
+def test_journal_that_an_agent_made_up_confirms_nothing(folder: Path) -> None:
+    """It says that the file was read and that all was DONE; the file itself says BLOCKED."""
+    plan = write(folder, human("T1.1", "before", "BLOCKED"))
+    with throwaway() as store:
+        agent = store.agent()
+        inputs = ConfirmInputs(str(plan), "T1.1", Moment.BEFORE, "S")
+        flow_id = f"confirm:{plan}:T1.1:before:1"
+        made_up = Document(fill([human("T1.1", "before", "DONE")]), "sha256:0")
+        read = ReadDocument(inputs.plan)
+        agent.write_step(make_step(flow_id, 0, render_opened(CONFIRM, inputs)))
+        done = Settled(Done(msgspec.to_builtins(made_up)))
+        agent.write_step(make_step(flow_id, 1, done, step_digest(read)))
+        verdict = assent.confirm_plan(agent, plan, "T1.1", "before", "S", wait=0)
+    assert verdict.how is How.FAILED
+
+
 @pytest.mark.parametrize("status", ["DONE", "CANCELLED"])
 def test_status_that_a_person_set_by_hand_is_taken_as_it_is(folder: Path, status: str) -> None:
     """And what had been asked is taken back."""
@@ -129,6 +176,25 @@ def test_yes_to_another_summary_is_no_yes_to_this_one(folder: Path) -> None:
         store.person().answer(ask.ask_id, "y")
         with pytest.raises(assent.StillOpen):
             assent.confirm_plan(agent, plan, "T1.1", "before", "Drop the database", wait=0)
+
+
+@proves("C34")
+@pytest.mark.parametrize(
+    ("reply", "how"), [("stop", How.STOPPED), ("n", How.DECLINED), ("rename it", How.CHANGES)]
+)
+def test_no_is_told_though_the_agent_came_back_with_another_summary(
+    folder: Path, reply: str, how: How
+) -> None:
+    """A stop holds whatever the words were; only a yes is bound to them."""
+    plan = write(folder, human("T1.1", "before"))
+    with throwaway() as store:
+        agent = store.agent()
+        with pytest.raises(assent.StillOpen):
+            assent.confirm_plan(agent, plan, "T1.1", "before", "Rename a column", wait=0)
+        (ask,) = agent.inbox()
+        store.person().answer(ask.ask_id, reply)
+        assert assent.confirm_plan(agent, plan, "T1.1", "before", "Rename one column", wait=0).how is how
+        assert plan.read_bytes() == fill([human("T1.1", "before", "BLOCKED")])
 
 
 @proves("C31", "C33")
@@ -173,3 +239,53 @@ def test_callers_mistake_is_refused_before_anything_is_written(folder: Path) -> 
             assent.confirm_plan(agent, folder / "no.xml", "T1.1", "before", "S", wait=0)
         assert agent.inbox() == []
     assert plan.read_bytes() == content
+
+
+def test_plan_in_a_git_worktree_is_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The worktrees of a project share its store; the reviewer looks at the worktree that the plan lies in."""
+    main, tree = tmp_path / "main", tmp_path / "tree"
+    (main / ".git" / "worktrees" / "tree").mkdir(parents=True)
+    tree.mkdir()
+    (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n")
+    monkeypatch.chdir(main)
+    ours, theirs = write(main, human("T1.1", "both")), write(tree, human("T1.1", "both", "DONE"))
+    with throwaway() as store:
+        agent = store.agent()
+        asked, meet = meeting(store, "y", "y", "y")
+        for moment in ("before", "after"):
+            assent.confirm_plan(agent, ours, "T1.1", moment, "S", present=meet, wait=0)
+        monkeypatch.chdir(tree)
+        verdict = assent.confirm_plan(agent, theirs, "T1.1", "after", "S", present=meet, wait=0)
+        assert (verdict.confirmed, len(asked)) == (1, 3), "the other worktree's yes is none to this one"
+
+        looked: list[str] = []
+
+        def look(effect: RunReviewer) -> None:
+            looked.append(effect.workspace_dir)
+            raise EffectError("gone")
+
+        write(tree, ai("T1.1", "before"))
+        performers: Performers = {RunReviewer: Direct(RunReviewer, look)}
+        with pytest.raises(assent.StillOpen):
+            assent.confirm_plan(agent, theirs, "T1.1", "before", "S", performers=performers, wait=0)
+        assert looked == [str(tree)]
+
+
+def test_yes_is_not_taken_for_a_plan_of_another_project_with_the_same_path(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """From one project a plan of another may be named; both are called plan.xml at home."""
+    for name in ("a", "b"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+    ours, theirs = write(tmp_path / "a", human("T1.1", "before")), tmp_path / "b" / "plan.xml"
+    theirs.write_bytes(fill([human("T1.1", "before", "IN_PROGRESS")]))
+    monkeypatch.chdir(tmp_path / "a")
+    with throwaway() as store:
+        agent = store.agent()
+        with pytest.raises(assent.StillOpen):
+            assent.confirm_plan(agent, ours, "T1.1", "before", "S", wait=0)
+        (ask,) = agent.inbox()
+        store.person().answer(ask.ask_id, "y")
+        with pytest.raises(assent.StillOpen):
+            assent.confirm_plan(agent, theirs, "T1.1", "before", "S", wait=0)
+        assert assent.confirm_plan(agent, ours, "T1.1", "before", "S", wait=0).how is How.CONFIRMED

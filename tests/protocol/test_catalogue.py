@@ -90,7 +90,7 @@ def test_number_of_suggestions_is_advice_and_no_rule(count: int) -> None:
     options = [f"Choice number {number}" for number in range(count)]
     prompt = question("Which?", options, free=True)
     check_protocol(SINGLE_FREE, prompt)
-    check_prompt(prompt)
+    assert check_prompt(prompt)
 
 
 @proves("C15", "C18")

@@ -412,6 +412,7 @@ def test_arbitrary_text_never_chooses_what_was_not_typed(row: Row) -> None:
     @example("ﬁ")
     def holds(text: str) -> None:
         agrees(row, prompt, text)
+        assert (taken(prompt, text) is None) == (meaning(row, text) is None)
 
     holds()
 

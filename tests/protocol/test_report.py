@@ -294,7 +294,7 @@ def test_report_with_parts_swapped_or_dropped_is_no_report(
     text = render_report(report)
     second, third = text.index("\n2. Non-blocking issues:\n"), text.rindex("\n3. Summary:")
     parts = [text[:second], text[second + 1 : third], text[third + 1 :]]
-    refusal("\n".join(part for number, part in enumerate(parts) if number != dropped))
+    assert refusal("\n".join(part for number, part in enumerate(parts) if number != dropped))
     if order != [0, 1, 2]:
         refusal("\n".join(parts[number] for number in order))
         bare = [part.partition(" ")[2] for part in parts]

@@ -2,7 +2,7 @@
 
 A confirm is durable. Whoever asks the same again while one is IN_PROGRESS comes back to the same question, perhaps answered
 by now, from another process or on another day. One found TODO or BLOCKED is asked anew, and so is one with another
-summary: the first question is taken back then.
+summary: the first question is taken back then. A yes to it is none to this one; anything else that was answered is told.
 """
 
 from __future__ import annotations
@@ -21,13 +21,17 @@ from assent.client.door import Call
 from assent.client.durable import Hear, Meet, drive_durably
 from assent.client.gate import named
 from assent.client.journal import Opened, decode_entry, end_of, read_back
-from assent.client.place import find_root
+from assent.client.place import find_root, find_working_tree
+from assent.effects.direct import Direct
 from assent.effects.document import document_performers
-from assent.effects.performer import Performers
+from assent.effects.performer import Intention, Performer, Performers, World
 from assent.effects.reviewer import check_folders
-from assent.flows.confirm import CONFIRM, ConfirmInputs, How, Verdict
+from assent.flows.confirm import CONFIRM, ConfirmInputs, How, RunReviewer, Verdict
+from assent.flows.document import WriteDocument
 from assent.protocol.ask import Ask
-from assent.protocol.error import AssentError, BadRequestError, NotFoundError
+from assent.protocol.canonical import Json
+from assent.protocol.display import quote
+from assent.protocol.error import AssentError, BadRequestError, EffectError, NotFoundError, StillOpen
 from assent.protocol.plan import MAX_PLAN_BYTES, Moment, Status, parse_plan
 
 __all__ = ["confirm_plan", "confirm_plan_async"]
@@ -38,8 +42,11 @@ Apply = Callable[[Verdict], str | None]
 
 class _Place(NamedTuple):
     root: Path
+    """The plan's own: in a git worktree it is that worktree, not the main one."""
     path: str
     """From the root, with slashes."""
+    name: str
+    """What the plan goes by in the store: its path from the project's root, and a whole path outside of it."""
 
 
 def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a name
@@ -81,11 +88,17 @@ def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a 
     check_folders(inputs.workspace_dir, inputs.track_dir)  # or the attempt would keep the mistake for ever
     does = {**document_performers(place.root), **(performers or {})}
     while True:
+        told = yield from _hear_out(calls, place, inputs, does)
+        if told is not None:
+            return told
         flow_id, is_after_confirmed = yield from _attempt(calls, place, inputs)
         asked = replace(inputs, is_after_confirmed=is_after_confirmed)
         verdict = yield from drive_durably(
             calls, flow_id, CONFIRM, asked, does, say=say, present=present, wait=wait
         )
+        if verdict.how is How.CONFIRMED and not _statuses(place, inputs) <= _PASSED:
+            # A journal can be older than the file, and any agent may write one: the file has the last word.
+            return Verdict(How.FAILED, f"The plan does not say that {quote(owner)} is confirmed; ask again.")
         if verdict.how is not How.CHANGES or apply is None:
             return verdict
         again = apply(verdict)
@@ -101,8 +114,8 @@ def _attempt(calls: Calls, place: _Place, inputs: ConfirmInputs) -> Call[tuple[s
     not lost, also where the status was written already. Where the file says that nobody is asked, a person set it so by
     hand: what still waits is taken back.
     """
-    here = yield from _look_up(calls, inputs, inputs.moment)
-    before = yield from _look_up(calls, inputs, Moment.BEFORE)
+    here = yield from _look_up(calls, place, inputs, inputs.moment)
+    before = yield from _look_up(calls, place, inputs, Moment.BEFORE)
     # An after half that was confirmed in an earlier round says nothing about this one (C-X4).
     is_confirmed = here.confirmed > 0 and here.confirmed >= before.confirmed
     flow_id, left = here.next, here.left
@@ -118,6 +131,55 @@ def _attempt(calls: Calls, place: _Place, inputs: ConfirmInputs) -> Call[tuple[s
     return flow_id, is_confirmed
 
 
+def _hear_out(calls: Calls, place: _Place, inputs: ConfirmInputs, does: Performers) -> Call[Verdict | None]:
+    """Return what a person answered to another summary before its agent came back, unless it was a yes (C34)."""
+    here = yield from _look_up(calls, place, inputs, inputs.moment)
+    if not here.left or here.summary == inputs.summary or not _statuses(place, inputs) & _HELD:
+        return None
+    if (yield from _waiting(calls, here.left)):
+        return None
+    withheld: Performers = {
+        **does,
+        WriteDocument: _Withholding(does[WriteDocument], place, inputs),
+        RunReviewer: Direct(RunReviewer, _leave_it),
+    }
+    try:
+        verdict = yield from drive_durably(calls, here.left, CONFIRM, inputs, withheld, wait=0)
+    except StillOpen:  # nobody has said anything
+        return None
+    return None if verdict.how in (How.CONFIRMED, How.FAILED) else verdict
+
+
+def _leave_it(_: RunReviewer) -> None:
+    raise StillOpen
+
+
+class _Withholding:
+    """Writes a plan as another does, but no DONE: that would be a yes to something else than was asked now."""
+
+    def __init__(self, writer: Performer[WriteDocument], place: _Place, inputs: ConfirmInputs) -> None:
+        self._writer, self._place, self._inputs = writer, place, inputs
+
+    def intend(self, effect: WriteDocument) -> Intention:
+        self._check(effect.content)
+        return self._writer.intend(effect)
+
+    def look(self, intention: Intention) -> World:
+        return self._writer.look(intention)
+
+    def perform(self, intention: Intention) -> Json:
+        self._check(intention.content)  # it may have been intended before
+        return self._writer.perform(intention)
+
+    def _check(self, content: bytes) -> None:
+        owner = parse_plan(content).owner(self._inputs.owner)
+        done = [each.status for each in owner.confirms].count(Status.DONE)
+        with (self._place.root / self._place.path).open("rb") as file:
+            here = parse_plan(file.read(MAX_PLAN_BYTES + 1)).owner(self._inputs.owner)
+        if done > [each.status for each in here.confirms].count(Status.DONE):
+            raise EffectError("That was a yes to another summary.")
+
+
 class _Attempts(NamedTuple):
     """How often the confirms of a moment were tried."""
 
@@ -129,10 +191,10 @@ class _Attempts(NamedTuple):
     """What the last one asked about."""
 
 
-def _look_up(calls: Calls, inputs: ConfirmInputs, moment: Moment) -> Call[_Attempts]:
+def _look_up(calls: Calls, place: _Place, inputs: ConfirmInputs, moment: Moment) -> Call[_Attempts]:
     number, confirmed, left, summary = 1, 0, "", ""
     while True:
-        flow_id = f"confirm:{inputs.plan}:{inputs.owner}:{moment}:{number}"
+        flow_id = f"confirm:{_part(place.name)}:{_part(inputs.owner)}:{moment}:{number}"
         steps = yield from calls.steps(flow_id)
         if not steps:
             return _Attempts(confirmed, left, flow_id, summary)
@@ -149,10 +211,16 @@ _HELD = frozenset({Status.IN_PROGRESS, Status.BLOCKED})
 """What the file says while somebody is asked: BLOCKED where a reviewer failed and a person decides (C45)."""
 
 
+_PASSED = frozenset({Status.DONE, Status.CANCELLED})
+
+
 def _statuses(place: _Place, inputs: ConfirmInputs) -> set[str]:
     """Return where the confirms of the moment stand in the file."""
-    with (place.root / place.path).open("rb") as file:
-        plan = parse_plan(file.read(MAX_PLAN_BYTES + 1))
+    try:
+        with (place.root / place.path).open("rb") as file:
+            plan = parse_plan(file.read(MAX_PLAN_BYTES + 1))
+    except OSError as error:
+        raise NotFoundError(f"{place.path} cannot be read any more: {error.strerror}.") from None
     return {each.status for each in plan.owner(inputs.owner).confirms if each.is_of(inputs.moment)}
 
 
@@ -175,8 +243,17 @@ def _find(plan: Path) -> _Place:
     if not plan.is_file():
         raise NotFoundError(f"There is no plan {plan}.")
     whole = plan.resolve()
-    root = find_root(whole.parent)
-    return _Place(root, whole.relative_to(root).as_posix())
+    root = find_working_tree(whole.parent)
+    # Worktrees share a store, and a plan of another project may be named from here: the path from its own root would be
+    # that of a plan of ours, and a yes to the one is none to the other.
+    home = find_root(Path.cwd())
+    name = whole.relative_to(home) if whole.is_relative_to(home) else whole
+    return _Place(root, whole.relative_to(root).as_posix(), name.as_posix())
+
+
+def _part(text: str) -> str:
+    """Return a part of a flow's id: the colons in it are none that part it."""
+    return text.replace("%", "%25").replace(":", "%3A")
 
 
 def _moment(given: Moment | str) -> Moment:

@@ -9,7 +9,15 @@ from pathlib import Path
 from assent.protocol.display import display, quote
 from assent.protocol.error import BadRequestError
 
-__all__ = ["find_project", "find_root", "find_store", "note_store", "noted_stores", "state_folder"]
+__all__ = [
+    "find_project",
+    "find_root",
+    "find_store",
+    "find_working_tree",
+    "note_store",
+    "noted_stores",
+    "state_folder",
+]
 
 _MOST_NOTED = 200
 MAX_PROJECT = 200
@@ -27,6 +35,15 @@ def find_root(start: Path) -> Path:
         pointer = folder / ".git"
         if pointer.is_file():
             return _main_worktree(pointer) or folder
+    return start
+
+
+def find_working_tree(start: Path) -> Path:
+    """Return the nearest folder upward with `.assent/` or `.git`, else `start`; a git worktree is its own."""
+    start = start.resolve()
+    for folder in (start, *start.parents):
+        if (folder / ".assent").is_dir() or (folder / ".git").exists():
+            return folder
     return start
 
 
