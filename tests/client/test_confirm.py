@@ -9,7 +9,7 @@ import pytest
 import assent
 from assent import Ask
 from assent.client import durable
-from assent.client.journal import Settled, make_step, render_opened
+from assent.client.journal import Settled, make_step, render_opened, render_returned
 from assent.effects.direct import Direct
 from assent.effects.performer import Performers
 from assent.effects.reviewer import reviewer_performers
@@ -148,6 +148,19 @@ def test_journal_that_an_agent_made_up_confirms_nothing(folder: Path) -> None:
         agent.write_step(make_step(flow_id, 1, done, step_digest(read)))
         verdict = assent.confirm_plan(agent, plan, "T1.1", "before", "S", wait=0)
     assert verdict.how is How.FAILED
+
+
+def test_after_half_that_an_agent_made_up_is_asked_all_the_same(folder: Path) -> None:
+    """A journal may say that it was confirmed; no person's yes is in the store."""
+    plan = write(folder, human("T1.1", "both", "DONE"))
+    with throwaway() as store:
+        agent = store.agent()
+        inputs = ConfirmInputs(str(plan), "T1.1", Moment.AFTER, "S")
+        flow_id = f"confirm:{plan}:T1.1:after:1"
+        agent.write_step(make_step(flow_id, 0, render_opened(CONFIRM, inputs)))
+        agent.write_step(make_step(flow_id, 1, render_returned(assent.Verdict(How.CONFIRMED, confirmed=1))))
+        with pytest.raises(assent.StillOpen):
+            assent.confirm_plan(agent, plan, "T1.1", "after", "S", wait=0)
 
 
 @pytest.mark.parametrize("status", ["DONE", "CANCELLED"])

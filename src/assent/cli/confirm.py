@@ -27,7 +27,7 @@ from assent.flows.confirm import How, Verdict
 from assent.protocol.ask import Ask
 from assent.protocol.canonical import digest
 from assent.protocol.display import display
-from assent.protocol.error import AssentError, StillOpen
+from assent.protocol.error import AssentError, FlowTakenError, StillOpen
 from assent.protocol.plan import Moment
 from assent.protocol.reviewer_file import MAX_REVIEWER_FILE_BYTES, Reviewer, parse_reviewers
 from assent.surfaces.card import short_id
@@ -117,6 +117,11 @@ class _Seat:
                 present=lambda ask: self._present(ask, wait),
                 wait=wait,
             )
+        except FlowTakenError as taken:
+            who = taken.message.removesuffix(" drives this flow.")
+            raise FlowTakenError(
+                f"This confirm is asked already ({who}). Answer it there, or from the inbox: assent inbox"
+            ) from None
         except (KeyboardInterrupt, EOFError, StillOpen) as left:
             if not isinstance(left, StillOpen):
                 say("")
@@ -168,5 +173,5 @@ def _report(verdict: Verdict, *, as_json: bool) -> int:
     elif verdict.how is How.FAILED:
         say(display(verdict.text, lines=False))
     else:
-        click.echo(display(verdict.text or str(verdict.how)))
+        click.echo(display(verdict.text or str(verdict.state or verdict.how)))
     return VERDICT_STATUSES[verdict.how]

@@ -28,11 +28,12 @@ from assent.effects.performer import Intention, Performer, Performers, World
 from assent.effects.reviewer import check_folders
 from assent.flows.confirm import CONFIRM, ConfirmInputs, How, RunReviewer, Verdict
 from assent.flows.document import WriteDocument
-from assent.protocol.ask import Ask
+from assent.protocol.ask import Ask, Kind
 from assent.protocol.canonical import Json
+from assent.protocol.confirm import Meaning, read_reply
 from assent.protocol.display import quote
 from assent.protocol.error import AssentError, BadRequestError, EffectError, NotFoundError, StillOpen
-from assent.protocol.plan import MAX_PLAN_BYTES, Moment, Status, parse_plan
+from assent.protocol.plan import MAX_PLAN_BYTES, Confirm, ConfirmProtocol, Moment, Status, parse_plan
 
 __all__ = ["confirm_plan", "confirm_plan_async"]
 
@@ -118,6 +119,8 @@ def _attempt(calls: Calls, place: _Place, inputs: ConfirmInputs) -> Call[tuple[s
     before = yield from _look_up(calls, place, inputs, Moment.BEFORE)
     # An after half that was confirmed in an earlier round says nothing about this one (C-X4).
     is_confirmed = here.confirmed > 0 and here.confirmed >= before.confirmed
+    if is_confirmed and _needs_person(place, inputs):
+        is_confirmed = yield from _has_yes(calls, here.last)
     flow_id, left = here.next, here.left
     if not left:
         return flow_id, is_confirmed
@@ -189,21 +192,24 @@ class _Attempts(NamedTuple):
     next: str
     summary: str = ""
     """What the last one asked about."""
+    last: str = ""
+    """The last one that said go on."""
 
 
 def _look_up(calls: Calls, place: _Place, inputs: ConfirmInputs, moment: Moment) -> Call[_Attempts]:
-    number, confirmed, left, summary = 1, 0, "", ""
+    number, confirmed, left, summary, last = 1, 0, "", "", ""
     while True:
         flow_id = f"confirm:{_part(place.name)}:{_part(inputs.owner)}:{moment}:{number}"
         steps = yield from calls.steps(flow_id)
         if not steps:
-            return _Attempts(confirmed, left, flow_id, summary)
+            return _Attempts(confirmed, left, flow_id, summary, last)
         summary = read_back(decode_entry(steps[0], Opened).inputs, ConfirmInputs, flow_id).summary
         end = end_of(steps)
         left = flow_id if end is None else ""
         if end is not None:
             verdict = read_back(end.value, Verdict, flow_id)
-            confirmed += verdict.how is How.CONFIRMED and verdict.confirmed > 0
+            if verdict.how is How.CONFIRMED and verdict.confirmed > 0:
+                confirmed, last = confirmed + 1, flow_id
         number += 1
 
 
@@ -216,12 +222,32 @@ _PASSED = frozenset({Status.DONE, Status.CANCELLED})
 
 def _statuses(place: _Place, inputs: ConfirmInputs) -> set[str]:
     """Return where the confirms of the moment stand in the file."""
+    return {each.status for each in _confirms(place, inputs)}
+
+
+def _confirms(place: _Place, inputs: ConfirmInputs) -> list[Confirm]:
     try:
         with (place.root / place.path).open("rb") as file:
             plan = parse_plan(file.read(MAX_PLAN_BYTES + 1))
     except OSError as error:
         raise NotFoundError(f"{place.path} cannot be read any more: {error.strerror}.") from None
-    return {each.status for each in plan.owner(inputs.owner).confirms if each.is_of(inputs.moment)}
+    return [each for each in plan.owner(inputs.owner).confirms if each.is_of(inputs.moment)]
+
+
+def _needs_person(place: _Place, inputs: ConfirmInputs) -> bool:
+    return any(each.protocol == ConfirmProtocol.HUMAN for each in _confirms(place, inputs))
+
+
+def _has_yes(calls: Calls, flow_id: str) -> Call[bool]:
+    """Whether a person said yes in an attempt. Any agent may write a journal; only a person answers an ask."""
+    asks = yield from calls.inbox(all_states=True)
+    return any(
+        ask.kind is Kind.CONFIRM
+        and (ask.key or "").startswith(f"{flow_id}:")
+        and ask.answer is not None
+        and read_reply(ask.answer.values["confirm"][0]) is Meaning.YES
+        for ask in asks
+    )
 
 
 def _waiting(calls: Calls, flow_id: str) -> Call[list[Ask]]:
