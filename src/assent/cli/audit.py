@@ -8,9 +8,9 @@ import msgspec
 from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedGroup
 from assent.cli.place import Place, is_there
-from assent.cli.words import count
 from assent.hub.audit import Audit, verify
 from assent.protocol.display import display
+from assent.protocol.words import count
 
 __all__ = ["command", "render_audit"]
 

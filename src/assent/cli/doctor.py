@@ -21,7 +21,6 @@ from assent import __version__
 from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place, is_there
-from assent.cli.words import count
 from assent.client.identity import agent, agent_mark, person
 from assent.client.place import noted_stores
 from assent.protocol.display import display
@@ -34,6 +33,7 @@ from assent.protocol.error import (
     StoreReadOnlyError,
     StoreTooNewError,
 )
+from assent.protocol.words import count
 from assent.storage.sqlite.bell import runtime_folder
 from assent.storage.sqlite.connection import OLDEST_SQLITE
 from assent.storage.sqlite.place import NETWORK_FILE_SYSTEMS, file_system_of

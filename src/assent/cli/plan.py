@@ -13,12 +13,12 @@ import msgspec
 from assent.cli.exit import DONE, FAILED, say
 from assent.cli.group import PlacedGroup
 from assent.cli.json_line import echo_json
-from assent.cli.words import count
 from assent.protocol.display import display
 from assent.protocol.error import AssentError
 from assent.protocol.plan import MAX_PLAN_BYTES, Plan, Status, Unreadable, read_plan
 from assent.protocol.plan_check import Problem, check_plan
 from assent.protocol.plan_tree import PlanTree, build_tree
+from assent.protocol.words import count
 from assent.surfaces.ink import ink_for
 from assent.surfaces.plan_tree import render_plan
 from assent.surfaces.terminal import width_of

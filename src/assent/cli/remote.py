@@ -146,9 +146,8 @@ class Remote:
                 say(display(f"The comments could not be read: {error.message}", lines=False))
 
     def _settle(self, channel: Channel, posted: PostedGate, ask: Ask | None, open_count: int) -> None:
-        is_gate = (
-            ask is not None and ask.kind is Kind.GATE
-        )  # nothing else is ever posted, whatever the file says
+        # Nothing but a gate is ever posted, whatever the file says.
+        is_gate = ask is not None and ask.kind is Kind.GATE
         if ask is None or not ask.is_open or not is_gate:
             self._forget(posted)
             if ask is not None and is_gate:

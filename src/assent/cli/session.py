@@ -32,7 +32,6 @@ from assent.flows.session.finding import Session
 from assent.flows.session.posting import PostReview
 from assent.flows.session.session import review_session
 from assent.flows.session.state import parse_state
-from assent.flows.session.table import say_count
 from assent.flows.session.talk import Closing, How, Opening
 from assent.hub.hub import Hub
 from assent.protocol.canonical import digest
@@ -47,6 +46,7 @@ from assent.protocol.error import (
 )
 from assent.protocol.gate_file import parse_deep_dive
 from assent.protocol.review import PullRequest, Review
+from assent.protocol.words import count
 from assent.storage.port import Hold
 from assent.surfaces.card import short_id
 from assent.surfaces.meeting import Meeting
@@ -145,7 +145,7 @@ def _opening(kept: Kept, review: Review | None, given: dict[str, Any]) -> Openin
         raise NotFoundError(_NOTHING)
     if saved is None and given["is_resuming"]:
         say("There is no saved session to resume, so this is a new one.")
-    if given["is_post_only"] and saved and review and not _is_same(saved.pull_request, review.pull_request):
+    if given["is_post_only"] and saved and review and not saved.pull_request.is_same(review.pull_request):
         raise BadRequestError(
             f"The saved findings are of {saved.pull_request}, and {given['file']} is of {review.pull_request}. "
             f"Leave the file out to post the saved ones, or remove {FOLDER}/{FINDINGS} first."
@@ -255,7 +255,7 @@ class _Seat:
                 review = read_review(Path(file))
             except BadRequestError as error:
                 raise EffectError(error.message) from error
-            if not _is_same(review.pull_request, effect.pull_request):
+            if not review.pull_request.is_same(effect.pull_request):
                 raise EffectError(f"{file} is of {review.pull_request}.")
             return review.visual.summary if review.visual else None
 
@@ -305,10 +305,6 @@ class _Seat:
         return dive_if_accepted
 
 
-def _is_same(one: PullRequest, other: PullRequest) -> bool:
-    return (one.owner, one.repo, one.number) == (other.owner, other.repo, other.number)
-
-
 def _pull_request(opening: Opening) -> PullRequest:
     if opening.is_resuming and opening.saved is not None:
         return opening.saved.pull_request
@@ -326,7 +322,7 @@ def _render_closing(closing: Closing) -> str:
         if posted.left_out:
             where += f" No room was left for {', '.join(posted.left_out)}: post them with assent session --post-only."
         where += f" {posted.note}" if posted.note else ""
-        return f"Posted: {say_count(posted.new, 'new comment')}, {posted.replied} replied, {posted.failed} failed.{where}"
+        return f"Posted: {count(posted.new, 'new comment')}, {posted.replied} replied, {posted.failed} failed.{where}"
     sentences = {
         How.SAVED: "Saved locally. Post them later with: assent session --post-only",
         How.FAILED: "Not posted. Try again with: assent session --post-only",

@@ -20,7 +20,6 @@ from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place
 from assent.cli.span import SPAN
-from assent.cli.words import count
 from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
 from assent.client.identity import person
@@ -31,6 +30,7 @@ from assent.protocol.control import EXPIRY_SECONDS, Code, ControlCommand, Contro
 from assent.protocol.display import display, quote
 from assent.protocol.error import AssentError, ControlExpiredError, StillOpen
 from assent.protocol.run import Run
+from assent.protocol.words import count
 from assent.surfaces.wake import Wake, uninterrupted
 
 __all__ = ["cancel", "escalate", "pause", "render_result", "resume"]

@@ -33,7 +33,7 @@ from assent.protocol.canonical import Json
 from assent.protocol.confirm import Meaning, read_reply
 from assent.protocol.display import quote
 from assent.protocol.error import AssentError, BadRequestError, EffectError, NotFoundError, StillOpen
-from assent.protocol.plan import MAX_PLAN_BYTES, Confirm, ConfirmProtocol, Moment, Status, parse_plan
+from assent.protocol.plan import MAX_PLAN_BYTES, Confirm, ConfirmProtocol, Moment, Owner, Status, parse_plan
 
 __all__ = ["confirm_plan", "confirm_plan_async"]
 
@@ -175,12 +175,13 @@ class _Withholding:
         return self._writer.perform(intention)
 
     def _check(self, content: bytes) -> None:
-        owner = parse_plan(content).owner(self._inputs.owner)
-        done = [each.status for each in owner.confirms].count(Status.DONE)
-        with (self._place.root / self._place.path).open("rb") as file:
-            here = parse_plan(file.read(MAX_PLAN_BYTES + 1)).owner(self._inputs.owner)
-        if done > [each.status for each in here.confirms].count(Status.DONE):
+        then = parse_plan(content).owner(self._inputs.owner)
+        if _count_done(then) > _count_done(_owner(self._place, self._inputs)):
             raise EffectError("That was a yes to another summary.")
+
+
+def _count_done(owner: Owner) -> int:
+    return sum(each.status == Status.DONE for each in owner.confirms)
 
 
 class _Attempts(NamedTuple):
@@ -226,12 +227,17 @@ def _statuses(place: _Place, inputs: ConfirmInputs) -> set[str]:
 
 
 def _confirms(place: _Place, inputs: ConfirmInputs) -> list[Confirm]:
+    return [each for each in _owner(place, inputs).confirms if each.is_of(inputs.moment)]
+
+
+def _owner(place: _Place, inputs: ConfirmInputs) -> Owner:
+    """Return the phase or task as the file has it now."""
     try:
         with (place.root / place.path).open("rb") as file:
             plan = parse_plan(file.read(MAX_PLAN_BYTES + 1))
     except OSError as error:
         raise NotFoundError(f"{place.path} cannot be read any more: {error.strerror}.") from None
-    return [each for each in plan.owner(inputs.owner).confirms if each.is_of(inputs.moment)]
+    return plan.owner(inputs.owner)
 
 
 def _needs_person(place: _Place, inputs: ConfirmInputs) -> bool:

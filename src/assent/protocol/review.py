@@ -115,6 +115,10 @@ class PullRequest(_Part, frozen=True):
     def __str__(self) -> str:
         return f"{self.owner}/{self.repo}#{self.number}"
 
+    def is_same(self, other: PullRequest) -> bool:
+        """Whether both are the same pull request, at whichever commit."""
+        return str(self) == str(other)
+
 
 class Finding(_Part, frozen=True):
     """One thing that a reviewer found."""

@@ -15,13 +15,13 @@ from assent.flows.session.table import (
     render_plan,
     render_progress,
     render_tally,
-    say_count,
 )
 from assent.flows.session.talk import ids_of
 from assent.protocol.display import display
 from assent.protocol.gate import CHUNK_LOOP, POST_ONLY, SYNTHESIS, Gate
 from assent.protocol.prompt import MAX_PROMPT_BYTES, check_prompt, encode_prompt
 from assent.protocol.review import MAX_CHUNKS, MAX_FINDINGS, Chunk, Review, Severity
+from assent.protocol.words import count
 from tests.flows.session.seat import PULL, REVIEW, STARTED, new_finding
 
 __all__: list[str] = []
@@ -30,11 +30,11 @@ anything = st.text(st.characters(exclude_categories=["Cs"]), max_size=300)
 
 
 @pytest.mark.parametrize(
-    ("count", "said"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (1_234, "1,234 files")]
+    ("number", "said"), [(0, "0 files"), (1, "1 file"), (2, "2 files"), (1_234, "1,234 files")]
 )
-def test_number_goes_with_its_noun(count: int, said: str) -> None:
+def test_number_goes_with_its_noun(number: int, said: str) -> None:
     """Also where there is one."""
-    assert say_count(count, "file") == said
+    assert count(number, "file") == said
 
 
 @pytest.mark.parametrize(("lines", "minutes"), [(0, 2), (120, 2), (121, 3), (300, 5), (301, 6)])

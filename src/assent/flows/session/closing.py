@@ -17,12 +17,13 @@ from assent.flows.session.effect import ClearSession, CountTodos, SaveFindings
 from assent.flows.session.finding import ChunkStatus, Held, Session, begin, enter, in_order, mark, toggle
 from assent.flows.session.loop import dive
 from assent.flows.session.posting import Event, Posted, compose, post_only_verdict, render_verdict, verdict
-from assent.flows.session.table import render_findings, render_tally, say_count
+from assent.flows.session.table import render_findings, render_tally
 from assent.flows.session.talk import Closing, How, Left, Talk, ids_of
 from assent.flows.step import Done, Failed, Flow, do, say
 from assent.protocol.canonical import canonical, convert, digest
 from assent.protocol.gate import POST_ONLY, SYNTHESIS, Choice, Gate
 from assent.protocol.review import Severity
+from assent.protocol.words import count
 
 __all__ = ["post_only", "synthesis"]
 
@@ -131,13 +132,13 @@ def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held
         yield from say(f"The list of tasks cannot be read: {open_tasks.message}")
         if not (yield from check("Nobody knows whether tasks are not done. Post anyway? [y/n]")):
             return None
-    count = open_tasks.result if isinstance(open_tasks, Done) else 0
-    if isinstance(count, int) and count > 0:
-        is_one = count == 1
-        question = f"{say_count(count, 'task')} {'is' if is_one else 'are'} not done. Post anyway? [y/n]"
+    undone = open_tasks.result if isinstance(open_tasks, Done) else 0
+    if isinstance(undone, int) and undone > 0:
+        verb = "is" if undone == 1 else "are"
+        question = f"{count(undone, 'task')} {verb} not done. Post anyway? [y/n]"
         if not (yield from check(question)):
             return None
-    yield from say(f"Posting {say_count(len(chosen), 'finding')} to {talk.session.pull_request} …")
+    yield from say(f"Posting {count(len(chosen), 'finding')} to {talk.session.pull_request} …")
     came = yield from do(compose(talk.session, chosen, event))
     if isinstance(came, Failed):
         yield from say(f"Not posted: {came.message}")

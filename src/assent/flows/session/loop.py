@@ -12,13 +12,13 @@ from assent.flows.session.table import (
     render_findings,
     render_full,
     render_marks,
-    say_count,
 )
 from assent.flows.session.talk import Talk, ids_of
 from assent.flows.session.todo import chunk_line
 from assent.flows.step import Failed, Flow, do, say
 from assent.protocol.display import display
 from assent.protocol.gate import CHUNK_LOOP, DEEP_DIVE, Choice, Gate
+from assent.protocol.words import count
 
 __all__ = ["chunk_loop", "dive"]
 
@@ -63,9 +63,9 @@ def _chunk(talk: Talk, part: Part) -> Flow[bool]:
             case "Deep-dive":
                 yield from dive(talk, choice, session.of_chunk(part.number))
             case "discard":
-                count = len(session.of_chunk(part.number))
+                removed = len(session.of_chunk(part.number))
                 yield from talk.change(discard(session, part.number))
-                yield from say(f"Removed {say_count(count, 'finding')} of chunk {part.number}.")
+                yield from say(f"Removed {count(removed, 'finding')} of chunk {part.number}.")
             case _:
                 yield from talk.change(mark(session, choice.arguments, False))
                 yield from say(render_marks(talk.session.of_chunk(part.number)))

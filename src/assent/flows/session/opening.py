@@ -53,7 +53,7 @@ def _compare(talk: Talk, saved: Session, review: Review | None) -> Flow[bool]:
     if review is None:
         return True
     now, then = review.pull_request, saved.pull_request
-    if (now.owner, now.repo, now.number) != (then.owner, then.repo, then.number):
+    if not now.is_same(then):
         summary = f"Asked for: {now}. Saved: {then} ({render_progress(saved)})."
         if (yield from talk.pass_(Gate(MISMATCH, summary))).label == "Start fresh":
             yield from do(ClearSession(keeps_findings=True))

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from assent.flows.session.finding import ChunkStatus, Held, Part, Session
 from assent.protocol.display import display, quote
 from assent.protocol.review import BADGES, PREFIXES, Severity
+from assent.protocol.words import count
 
 __all__ = [
     "render_chunk",
@@ -20,7 +21,6 @@ __all__ = [
     "render_plan",
     "render_progress",
     "render_tally",
-    "say_count",
 ]
 
 _LINES_A_MINUTE, _LEAST_MINUTES = 60, 2
@@ -29,15 +29,6 @@ QUICK_BELOW, MANY_FILES = 100, 50
 _TITLE = 100
 _DESCRIPTION, _DESCRIPTIONS = 600, 100_000
 """So many characters of one description, and of all in one gate: a prompt has its limit."""
-
-
-def say_count(count: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> say_count(1, "finding"), say_count(3, "finding")
-    ('1 finding', '3 findings')
-    """
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _files(session: Session) -> int:
@@ -58,7 +49,7 @@ def render_overview(session: Session) -> str:
     ]
     shown = [
         f"{pull}{title}",
-        ", ".join(say_count(count, noun) for count, noun in sizes) + ".",
+        ", ".join(count(number, noun) for number, noun in sizes) + ".",
     ]
     if session.focus:
         shown.append(f"Focus: {session.focus}.")
@@ -81,10 +72,10 @@ def _plan_line(session: Session, part: Part) -> str:
     minutes = max(_LEAST_MINUTES, -(-chunk.lines // _LINES_A_MINUTE))
     comments = sum(1 for comment in session.comments if comment.file in chunk.files)
     status = "" if part.status is ChunkStatus.PENDING else f", {part.status}"
-    said = f", {say_count(comments, 'comment')}" if comments else ""
+    said = f", {count(comments, 'comment')}" if comments else ""
     return (
-        f"- Chunk {part.number}: {quote(chunk.label)} ({say_count(len(chunk.files), 'file')}, "
-        f"{say_count(chunk.lines, 'line')}, about {minutes} min{said}{status})"
+        f"- Chunk {part.number}: {quote(chunk.label)} ({count(len(chunk.files), 'file')}, "
+        f"{count(chunk.lines, 'line')}, about {minutes} min{said}{status})"
     )
 
 
@@ -92,8 +83,8 @@ def render_progress(session: Session) -> str:
     """Return how far a session has come."""
     done = [part for part in session.parts if part.status is ChunkStatus.REVIEWED]
     return (
-        f"{len(done)} of {say_count(len(session.parts), 'chunk')} reviewed, "
-        f"{say_count(len(session.held), 'finding')}, {len(session.marked)} marked"
+        f"{len(done)} of {count(len(session.parts), 'chunk')} reviewed, "
+        f"{count(len(session.held), 'finding')}, {len(session.marked)} marked"
     )
 
 
@@ -102,8 +93,8 @@ def render_chunk(session: Session, part: Part) -> str:
     held = session.of_chunk(part.number)
     chunk = part.chunk
     head = (
-        f"Chunk {part.number} of {len(session.parts)}, {quote(chunk.label)}. {say_count(len(held), 'finding')} "
-        f"in {say_count(len(chunk.files), 'file')}, {say_count(chunk.lines, 'line')}."
+        f"Chunk {part.number} of {len(session.parts)}, {quote(chunk.label)}. {count(len(held), 'finding')} "
+        f"in {count(len(chunk.files), 'file')}, {count(chunk.lines, 'line')}."
     )
     return "\n".join([head, *_with_descriptions(held)])
 
@@ -119,7 +110,7 @@ def _with_descriptions(held: Sequence[Held]) -> Iterator[str]:
         if len(text) > room:
             more.append("more to read")
         if each.finding.suggestion:
-            more.append(f"a suggestion of {say_count(each.finding.suggestion.count(chr(10)) + 1, 'line')}")
+            more.append(f"a suggestion of {count(each.finding.suggestion.count(chr(10)) + 1, 'line')}")
         said = f" ({' and '.join(more)}: deep-dive {each.finding_id})" if more else ""
         yield f"  > {quote(text, room)}{said}"
 
