@@ -15,7 +15,7 @@ import msgspec
 from assent.protocol.canonical import canonical
 from assent.protocol.display import display
 from assent.protocol.gate import render_gate, render_options
-from assent.protocol.prompt import Field, Option, Prompt, other_label, render_position
+from assent.protocol.prompt import Field, Option, Prompt, is_lettered, other_label, render_position
 
 __all__ = ["render_brief", "render_field", "render_question"]
 
@@ -67,15 +67,20 @@ def render_field(field: Field) -> str:
     """
     lines: list[str] = []
     for position, option in enumerate(field.options):
-        lines += _option_lines(render_position(position), option)
+        lines += _option_lines(_render_mark(position, field), option)
     if field.free:  # C11, C13
         mark, label = render_position(len(field.options)), display(other_label(field), lines=False)
         lines.append(f"{mark}) {label}" if field.options else "Type your answer.")
     return "\n".join(lines)
 
 
+def _render_mark(position: int, field: Field) -> str:
+    """Return what stands before an option; letters that options bring have a full stop (W7)."""
+    return f"{render_position(position, field)}{'.' if is_lettered(field) else ')'}"
+
+
 def _option_lines(mark: str, option: Option) -> list[str]:
-    line = f"{mark}) {display(option.label, lines=False)}"
+    line = f"{mark} {display(option.label, lines=False)}"
     if option.recommended:
         line += " (recommended)"
     if option.destructive:

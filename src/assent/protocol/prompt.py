@@ -5,7 +5,8 @@ may look alike, and everything has a limit. After that all rooms may rely on it.
 
 An option is addressed by its position, written as a letter or a number; where a question has options and takes
 free text, too, the position after the last option stands for "my own words". What stands there is `OTHER`, or the
-asker's own label in any language (C11 to C13), which is checked like the label of one more option.
+asker's own label in any language (C11 to C13), which is checked like the label of one more option. Options may
+bring letters of their own; their numbers are always those of their places.
 
 A prompt with commands is a gate: its options are numbered and not lettered, and a reply is a number, a label or one
 of the commands, spelled as `protocol.command` says.
@@ -38,6 +39,7 @@ __all__ = [
     "Prompt",
     "check_prompt",
     "encode_prompt",
+    "is_lettered",
     "label_other",
     "other_label",
     "parse_position",
@@ -52,6 +54,7 @@ MAX_FIELDS = 50
 MAX_OPTIONS = 200
 MAX_LABEL = 2_000
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+_MARKS = frozenset(LETTERS)
 OTHER = "Other: type your answer"
 """C13: what stands at the position of one's own words where the asker has no label for it."""
 
@@ -70,6 +73,8 @@ class Option(msgspec.Struct, frozen=True, gc=False):
     recommended: bool = False
     destructive: bool = False
     description: str = ""
+    mark: str | msgspec.UnsetType = msgspec.UNSET
+    """The letter that it goes by, where that is not the one of its place: a list that lacks B still has its C (W-X11)."""
 
 
 class Field(msgspec.Struct, frozen=True, gc=False):
@@ -160,21 +165,38 @@ def prompt_digest(encoded: bytes) -> str:
     return digest(encoded)
 
 
-def render_position(position: int) -> str:
+def is_lettered(field: Field) -> bool:
+    """Whether the options of `field` bring letters of their own."""
+    return bool(field.options) and field.options[0].mark is not msgspec.UNSET
+
+
+def render_position(position: int, field: Field | None = None) -> str:
     """Return what stands before the option at `position`, counted from 0: a letter while there are any (C5).
 
     >>> render_position(1), render_position(26)
     ('B', '27')
     """
+    if field is not None and position < len(field.options):
+        mark = field.options[position].mark
+        if mark is not msgspec.UNSET:
+            return mark
     return LETTERS[position] if position < len(LETTERS) else str(position + 1)
 
 
-def parse_position(folded: str) -> int | None:
-    """Return the position, counted from 0, that a folded reply addresses: `b`, `2`, `2.` and `b)` are all 1."""
+def parse_position(folded: str, field: Field | None = None) -> int | None:
+    """Return the position, counted from 0, that a folded reply addresses: `b`, `2`, `2.` and `b)` are all 1.
+
+    Where options bring letters, one that none of them has addresses nothing.
+    """
     found = _POSITION(folded)
     if not found:
         return None
-    return LETTERS.index(found["letter"].upper()) if found["letter"] else int(found["number"]) - 1
+    if not found["letter"]:
+        return int(found["number"]) - 1
+    letter = found["letter"].upper()
+    if field is None or not is_lettered(field):
+        return LETTERS.index(letter)
+    return next((place for place, option in enumerate(field.options) if option.mark == letter), None)
 
 
 def check_prompt(prompt: Prompt) -> bytes:
@@ -240,6 +262,8 @@ def _check_field(field: Field, commands: tuple[str, ...] = ()) -> None:
         raise TooLargeError(f"A question has at most {MAX_OPTIONS} options.")
     if field.shape is not msgspec.UNSET:
         _check_shape(field, field.shape)
+    if any(option.mark is not msgspec.UNSET for option in field.options):
+        _check_marks(field)
     if field.other is not msgspec.UNSET:
         field = _with_other(field, field.other)
     if _is_plain(field):
@@ -258,6 +282,17 @@ def _check_field(field: Field, commands: tuple[str, ...] = ()) -> None:
                     first, second = quote(field.options[other].label), quote(option.label)
                     raise BadPromptError(f'The options "{first}" and "{second}" look alike.')
             _check_position(field, position, folded if text.isascii() else drawn)
+
+
+def _check_marks(field: Field) -> None:
+    """Letters of their own are for a list that one thing is chosen from, and all of its options have one, in order."""
+    marks = [option.mark for option in field.options]
+    if field.free or field.multiple or not all(isinstance(mark, str) and mark in _MARKS for mark in marks):
+        raise BadPromptError(
+            f'"{quote(field.name)}": either each option of one choice has a letter from A to Z, or none has.'
+        )
+    if marks != sorted(set(map(str, marks))):
+        raise BadPromptError(f'"{quote(field.name)}": the letters of its options are not in order.')
 
 
 def _check_shape(field: Field, shape: Shape) -> None:
@@ -297,7 +332,7 @@ def _is_plain(field: Field) -> bool:
 def _check_position(field: Field, position: int, shape: str) -> None:
     # An option called "B" that is shown as "A) B" could never be typed without a guess. A number may stand
     # elsewhere ("1, 3 or 5 copies?"): letters still reach every option, and so does "3)".
-    addressed = parse_position(shape)
+    addressed = parse_position(shape, field)
     if addressed in (None, position) or shape.isdecimal():
         return
     if addressed < len(field.options) + field.free:

@@ -191,6 +191,8 @@ def _names(field: Field) -> dict[str, set[int]]:
     for position, option in enumerate(field.options):
         for name in {option.label, option.key}:
             names.setdefault(fold(name), set()).add(position)
+        if option.recommended:  # copied as it is shown
+            names.setdefault(fold(f"{option.label} (recommended)"), set()).add(position)
     if field.free and field.options:
         # The label alone says that own words will follow. Where an option has our own label for it, that is meant.
         names.setdefault(fold(other_label(field)), {len(field.options)})
@@ -201,12 +203,12 @@ def _positions(field: Field, names: dict[str, set[int]], text: str) -> set[int]:
     """Return every position that `text` could mean; the one after the last option is that of free text."""
     folded = fold(text)
     found = set(names.get(folded, ()))
-    position = parse_position(folded)
+    position = parse_position(folded, field)
     if position is not None and position < len(field.options) + field.free:
         found.add(position)
     if line := _AFTER_POSITION(text.strip()):
         # An option's line, copied as it is shown: both halves must agree.
-        position = parse_position(fold(line["position"]))
+        position = parse_position(fold(line["position"]), field)
         found |= {named for named in names.get(fold(line["words"]), ()) if named == position}
     return found
 
@@ -215,7 +217,7 @@ def _pick(field: Field, text: str, positions: set[int]) -> _Choice:
     position = min(positions)
     if len(positions) == 1 and position < len(field.options):
         return _Choice((field.options[position].key,))
-    marks = [f"{render_position(position)})" for position in sorted(positions)]
+    marks = [f"{render_position(position, field)})" for position in sorted(positions)]
     if len(positions) > 1:
         shown = " or ".join(_describe(field, position) for position in sorted(positions))
         return _Choice(hint=f'"{quote(text.strip())}" could mean {shown}: write {" or ".join(marks)}.')
@@ -225,12 +227,12 @@ def _pick(field: Field, text: str, positions: set[int]) -> _Choice:
 def _describe(field: Field, position: int) -> str:
     is_own = position == len(field.options)
     label = "your own words" if is_own else quote(field.options[position].label)
-    return f"{render_position(position)}) {label}"
+    return f"{render_position(position, field)}) {label}"
 
 
 def _own_words(field: Field, text: str) -> str | None:
     line = _AFTER_POSITION(text.strip()) if field.free else None
-    if line and parse_position(fold(line["position"])) == len(field.options):
+    if line and parse_position(fold(line["position"]), field) == len(field.options):
         return line["words"]
     return None
 

@@ -49,7 +49,7 @@ _ROUND_SIGN = "="
 _SHORT = 6
 _ROOM_FOR_ID = 60
 _QUESTION = re.compile(r"Q[0-9]+(?: |$)").match
-_OPTION = re.compile(r"(?P<mark>(?:[A-Z]|[0-9]+)\)|[0-9]+\.) ").match
+_OPTION = re.compile(r"(?P<mark>(?:[A-Z]|[0-9]+)[).]) ").match
 
 
 def short_id(ask_id: str) -> str:

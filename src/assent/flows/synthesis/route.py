@@ -1,0 +1,39 @@
+"""Where a finding goes: applied without a word, to a person, or into the report alone (W-U7, 3.7)."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from assent.protocol.finding import ACTIONABLE_FROM, FYI_ANCHOR, Action, AutofixClass, Finding
+
+__all__ = ["Route", "route_of"]
+
+_CONFIRMED = 100
+
+
+class Route(StrEnum):
+    """What happens with a finding."""
+
+    SILENT = "silent"
+    """Its fix is applied before anybody is asked."""
+    WALK = "walk"
+    """A person decides."""
+    FYI = "fyi"
+    """It stands in the report."""
+    OUT = "out"
+    """It is only counted."""
+
+
+def route_of(finding: Finding) -> Route:
+    """Return where a finding goes.
+
+    A safe fix is applied unseen only where it was confirmed and nobody spoke against it; else a person signs it off.
+    """
+    if finding.confidence < FYI_ANCHOR:
+        return Route.OUT
+    if finding.confidence < ACTIONABLE_FROM:
+        return Route.FYI
+    is_safe = finding.autofix_class is AutofixClass.SAFE_AUTO and finding.confidence == _CONFIRMED
+    if is_safe and finding.has_fix and finding.recommended_action is Action.APPLY:
+        return Route.SILENT
+    return Route.WALK
