@@ -262,8 +262,7 @@ def _check_field(field: Field, commands: tuple[str, ...] = ()) -> None:
         raise TooLargeError(f"A question has at most {MAX_OPTIONS} options.")
     if field.shape is not msgspec.UNSET:
         _check_shape(field, field.shape)
-    if any(option.mark is not msgspec.UNSET for option in field.options):
-        _check_marks(field)
+    _check_marks(field)
     if field.other is not msgspec.UNSET:
         field = _with_other(field, field.other)
     if _is_plain(field):
@@ -287,6 +286,8 @@ def _check_field(field: Field, commands: tuple[str, ...] = ()) -> None:
 def _check_marks(field: Field) -> None:
     """Letters of their own are for a list that one thing is chosen from, and all of its options have one, in order."""
     marks = [option.mark for option in field.options]
+    if all(mark is msgspec.UNSET for mark in marks):
+        return
     if field.free or field.multiple or not all(isinstance(mark, str) and mark in _MARKS for mark in marks):
         raise BadPromptError(
             f'"{quote(field.name)}": either each option of one choice has a letter from A to Z, or none has.'
