@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from assent.client.driven import DrivenRun as DrivenRun
     from assent.client.gate import pass_gate as pass_gate
     from assent.client.gate import pass_gate_async as pass_gate_async
+    from assent.client.review import review as review
+    from assent.client.review import review_async as review_async
     from assent.client.session import hold_session as hold_session
     from assent.client.session import hold_session_async as hold_session_async
     from assent.client.turns import Turn as Turn
@@ -31,6 +33,10 @@ if TYPE_CHECKING:
     from assent.protocol.ask import Kind as Kind
     from assent.protocol.ask import State as State
     from assent.protocol.control import ControlMessage as ControlMessage
+    from assent.protocol.decision import CompletionReport as CompletionReport
+    from assent.protocol.decision import Decision as Decision
+    from assent.protocol.decision import Failure as Failure
+    from assent.protocol.decision import NextStep as NextStep
     from assent.protocol.error import AnswerRefusedError as AnswerRefusedError
     from assent.protocol.error import AssentError as AssentError
     from assent.protocol.error import BadRequestError as BadRequestError
@@ -49,8 +55,11 @@ if TYPE_CHECKING:
     from assent.protocol.error import Superseded as Superseded
     from assent.protocol.error import UnrecognisedError as UnrecognisedError
     from assent.protocol.error import Withdrawn as Withdrawn
+    from assent.protocol.finding import Finding as Finding
+    from assent.protocol.finding import Verb as Verb
     from assent.protocol.gate import Choice as Choice
     from assent.protocol.gate import Context as Context
+    from assent.protocol.primer import Primer as Primer
     from assent.protocol.prompt import Field as Field
     from assent.protocol.prompt import Option as Option
     from assent.protocol.prompt import Prompt as Prompt
@@ -59,6 +68,7 @@ if TYPE_CHECKING:
     from assent.protocol.run import Run as Run
     from assent.protocol.run import Status as Status
     from assent.protocol.topic import Message as Message
+    from assent.surfaces.own_terminal import open_terminal as open_terminal
 
 __version__ = "0.1.0"
 
@@ -70,12 +80,14 @@ _HOMES = {
     "assent.client.connect": ("connect",),
     "assent.client.driven": ("DrivenRun",),
     "assent.client.gate": ("pass_gate", "pass_gate_async"),
+    "assent.client.review": ("review", "review_async"),
     "assent.client.session": ("hold_session", "hold_session_async"),
     "assent.client.turns": ("Turn",),
     "assent.flows.confirm": ("Verdict",),
     "assent.flows.session.talk": ("Closing",),
     "assent.protocol.ask": ("Ask", "Consequence", "Kind", "State"),
     "assent.protocol.control": ("ControlMessage",),
+    "assent.protocol.decision": ("CompletionReport", "Decision", "Failure", "NextStep"),
     "assent.protocol.error": (
         "AnswerRefusedError",
         "AssentError",
@@ -96,10 +108,13 @@ _HOMES = {
         "UnrecognisedError",
         "Withdrawn",
     ),
+    "assent.protocol.finding": ("Finding", "Verb"),
     "assent.protocol.gate": ("Choice", "Context"),
+    "assent.protocol.primer": ("Primer",),
     "assent.protocol.prompt": ("Field", "Option", "Prompt"),
     "assent.protocol.run": ("DoneReason", "Mode", "Run", "Status"),
     "assent.protocol.topic": ("Message",),
+    "assent.surfaces.own_terminal": ("open_terminal",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

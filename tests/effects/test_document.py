@@ -141,6 +141,43 @@ def test_folder_that_cannot_be_flushed_is_no_result_at_all(
     assert do(document.parent, writing()) == Done()
 
 
+@pytest.mark.parametrize("mode", [0o444, 0o400, 0o555])
+def test_document_without_any_write_bit_is_not_replaced(document: Path, mode: int) -> None:
+    """A move over it would get around its mode; also for root, who may write everything."""
+    document.chmod(mode)
+    came = do(document.parent, writing())
+    assert came == Failed("effect_failed", '"plan.md" is read-only.')
+    assert (document.read_bytes(), document.stat().st_mode & 0o7777) == (OLD, mode)
+    assert list(document.parent.iterdir()) == [document]
+
+
+def test_document_that_this_user_may_not_write_is_not_replaced(
+    document: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The system has the last word, whatever bits there are."""
+    monkeypatch.setattr(os, "access", lambda *_, **__: False)
+    assert do(document.parent, writing()) == Failed("effect_failed", '"plan.md" is read-only.')
+    assert document.read_bytes() == OLD
+
+
+def test_document_that_became_read_only_after_it_was_intended_is_not_replaced(document: Path) -> None:
+    """A flow may be resumed a day later."""
+    writer = DocumentWriter(Place(document.parent))
+    kept = writer.intend(writing())
+    document.chmod(0o444)
+    assert settle(writer, kept) == Failed("effect_failed", '"plan.md" is read-only.')
+    assert document.read_bytes() == OLD
+
+
+def test_read_only_document_that_was_written_already_is_done(document: Path) -> None:
+    """Somebody who made it read-only between the crash and now takes nothing back."""
+    writer = DocumentWriter(Place(document.parent))
+    kept = writer.intend(writing())
+    writer.perform(kept)
+    document.chmod(0o444)
+    assert settle(writer, kept) == Done()
+
+
 def test_link_inside_the_root_stays_a_link(document: Path) -> None:
     """What it points to is replaced."""
     (document.parent / "README.md").symlink_to("plan.md")

@@ -1,15 +1,12 @@
 """A flow's asks on a terminal, stored: answered here or elsewhere, found again by name, and never answered by silence."""
 
-import io
 import os
-import pty
 import threading
 from collections.abc import Iterator
-from datetime import UTC, datetime
 
 import pytest
 
-from assent import Ask, State
+from assent import State
 from assent.client.drive import drive
 from assent.flows.gate import check, pass_gate
 from assent.flows.step import Answered, Ended, Flow
@@ -19,9 +16,8 @@ from assent.protocol.gate import CHUNK_LOOP, PHASE_GATE, Choice, Gate, check_que
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import question
 from assent.surfaces.meeting import Meeting
-from assent.surfaces.terminal import TerminalSurface
-from assent.testing import throwaway
 from tests.proves import proves
+from tests.surfaces.room import Room
 
 __all__: list[str] = []
 
@@ -40,67 +36,6 @@ BLOCK = """### \N{OCTAGONAL SIGN} REVIEW GATEWAY: Phase Gate
 *Type a number or command to proceed.*
 """
 BRIEF = "1. Proceed\n2. Set focus\n3. Quick mode\n4. Cancel\n"
-
-
-class Screen(io.StringIO):
-    """Shows, and lets somebody type once the prompt's sign is there: what was typed before a gate is shown is dropped."""
-
-    def __init__(self, keys: int) -> None:
-        super().__init__()
-        self.keys = keys
-        self.script: list[str] = []
-
-    def write(self, text: str) -> int:
-        """Show a text."""
-        if text.endswith("> ") and self.script:
-            os.write(self.keys, self.script.pop(0).encode())
-        return super().write(text)
-
-
-class Room:
-    """A keyboard, a screen, a store, and somebody elsewhere."""
-
-    def __init__(self, *, is_piped: bool = False) -> None:
-        self.keyboard, self.keys = os.pipe() if is_piped else reversed(pty.openpty())
-        self.is_piped = is_piped
-        self.screen = Screen(self.keys)
-        now = datetime(2026, 3, 1, tzinfo=UTC)
-        self.terminal = TerminalSurface(lambda: now, {}, keyboard=self.keyboard, screen=self.screen)
-        self.store = throwaway()
-        self.agent = self.store.agent()
-        self.typist = self.store.person(assurance=Assurance.TERMINAL)
-        self.elsewhere = self.store.person("sam")
-
-    def meeting(self, name: str | None = None, **parts: object) -> Meeting:
-        """Return a meeting in this room."""
-        return Meeting(self.agent, self.typist, self.terminal, name=name, **parts)  # type: ignore[arg-type]
-
-    def type(self, typed: str) -> None:
-        """Type a line whenever one is wanted, or write into the pipe at once."""
-        if self.is_piped:
-            os.write(self.keys, typed.encode())
-        else:
-            self.screen.script += typed.splitlines(keepends=True)
-
-    def end_input(self) -> None:
-        """Close the pipe."""
-        os.close(self.keys)
-        self.keys = -1
-
-    def later(self, ask: Ask | None, reply: str) -> threading.Timer:
-        """Answer from elsewhere in a moment."""
-        assert ask is not None
-        timer = threading.Timer(0.05, self.elsewhere.answer, (ask.ask_id, reply))
-        timer.start()
-        return timer
-
-    def close(self) -> None:
-        """Let everything go."""
-        self.terminal.close()
-        self.store.close()
-        for descriptor in (self.keys, self.keyboard):
-            if descriptor >= 0:
-                os.close(descriptor)
 
 
 @pytest.fixture
@@ -380,10 +315,12 @@ def test_piped_line_without_end_is_passed_over_and_told(pipe: Room) -> None:
     assert "A line of more than 1,048,576 bytes is not read." in pipe.screen.getvalue()
 
 
-def test_what_a_flow_says_is_made_safe_and_fits(room: Room) -> None:
+def test_what_a_flow_says_is_made_safe_and_fits() -> None:
     """An agent's text in it is not obeyed by the terminal."""
-    room.meeting().say("red \x1b[31m and\u202e " + "word " * 30)
-    shown = room.screen.getvalue()
+    narrow = Room(columns=80)
+    narrow.meeting().say("red \x1b[31m and\u202e " + "word " * 30)
+    shown = narrow.screen.getvalue()
+    narrow.close()
     assert "<U+001B>[31m and<U+202E>" in shown
     assert max(map(len, shown.splitlines())) <= 80
 

@@ -15,18 +15,18 @@ __all__ = ["read_json_file"]
 T = TypeVar("T")
 
 
-def read_json_file(place: str, parse: Callable[[bytes], T]) -> T:
-    """Return what `parse` makes of the file at `place`, or of standard input for `-`.
+def read_json_file(place: str, parse: Callable[[bytes], T], limit: int = MAX_JSON_BYTES) -> T:
+    """Return what `parse` makes of the file at `place`, or of standard input for `-`; it refuses more than `limit` bytes.
 
     Raises:
         BadRequestError: it cannot be read, or `parse` refuses it; the sentence names the file.
     """
     try:
         if place == "-":
-            text = sys.stdin.buffer.read(MAX_JSON_BYTES + 1)
+            text = sys.stdin.buffer.read(limit + 1)
         else:
             with Path(place).open("rb") as file:
-                text = file.read(MAX_JSON_BYTES + 1)
+                text = file.read(limit + 1)
     except OSError as error:
         raise BadRequestError(f"{place} cannot be read: {error.strerror}.") from None
     try:

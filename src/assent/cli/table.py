@@ -26,6 +26,7 @@ COMMANDS: dict[str, Entry] = {
     "gate": Entry(_AGENTS, "gate", "Stop at a gate until a person chose how to go on."),
     "confirm": Entry(_AGENTS, "confirm", "Hold a piece of work until somebody says go on."),
     "session": Entry(_AGENTS, "session", "Go through a code review with a person, gate by gate."),
+    "review": Entry(_AGENTS, "review", "Decide about the findings of a document review, one by one."),
     "plan": Entry(_AGENTS, "plan", "Check a plan, or show how far it is."),
     "loop": Entry(_AGENTS, "loop", "Run any command as a loop that people can steer."),
     "inbox": Entry(_PEOPLE, "inbox", "List what waits for you."),

@@ -7,13 +7,13 @@ import functools
 import os
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
-from typing import Any, Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from assent.client import steer
 from assent.client.async_driven import AsyncDrivenRun
 from assent.client.awaiting import await_call
 from assent.client.calls import Calls, Value, value_of
-from assent.client.client import Holder
+from assent.client.client import Holder, late
 from assent.client.connect import find_parts
 from assent.client.door import Call
 from assent.client.durable import drive_durably
@@ -24,6 +24,9 @@ from assent.hub.audit import Audit, verify
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.topic import Message
+
+if TYPE_CHECKING:
+    from assent.client.reviewing import review_document
 
 __all__ = ["AsyncClient", "AsyncHandle", "awaiting", "connect_async"]
 
@@ -105,6 +108,10 @@ class AsyncClient(Holder):
     read = awaiting(steer.read_topic)
     open = _opening_async(Calls.open)
     run = _driving_async(plan_run)
+    if TYPE_CHECKING:
+        review = awaiting(review_document)
+    else:
+        review = late("review_async")
 
     async def follow_topic(self, topic: str, after: int = 0) -> AsyncGenerator[Message, None]:
         """Yield a topic's messages after a number, as they come, without end."""

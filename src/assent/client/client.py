@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable, Iterator
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
 from assent.client import steer
 from assent.client.calls import Calls, Value, value_of
@@ -21,7 +22,10 @@ from assent.protocol.ask import Ask, AskId
 from assent.protocol.principal import Assurance, Principal
 from assent.protocol.topic import Message
 
-__all__ = ["Client", "Handle", "Holder", "blocking"]
+if TYPE_CHECKING:
+    from assent.client.reviewing import review_document
+
+__all__ = ["Client", "Handle", "Holder", "blocking", "late"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -54,6 +58,16 @@ def blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concate
         return run_call(call(self.calls, *args, **kwargs))
 
     functools.update_wrapper(method, call)
+    return method
+
+
+def late(name: str) -> Callable[..., Any]:
+    """Return a method that is the public function of that name, loaded when it is first called."""
+
+    def method(self: Holder, /, *args: Any, **kwargs: Any) -> Any:
+        return getattr(sys.modules["assent"], name)(self, *args, **kwargs)
+
+    method.__doc__ = f"As `assent.{name}`, which it is."
     return method
 
 
@@ -105,6 +119,10 @@ class Client(Holder):
     read = blocking(steer.read_topic)
     open = _opening(Calls.open)
     run = _driving(plan_run)
+    if TYPE_CHECKING:
+        review = blocking(review_document)
+    else:
+        review = late("review")
 
     def follow_topic(self, topic: str, after: int = 0) -> Iterator[Message]:
         """Yield a topic's messages after a number, as they come, without end."""

@@ -21,7 +21,7 @@ from assent.client.door import Call
 from assent.client.durable import Hear, Meet, drive_durably
 from assent.client.gate import named
 from assent.client.journal import Opened, decode_entry, end_of, read_back
-from assent.client.place import find_root, find_working_tree
+from assent.client.place import DocumentPlace, find_document
 from assent.effects.direct import Direct
 from assent.effects.document import document_performers
 from assent.effects.performer import Intention, Performer, Performers, World
@@ -39,15 +39,6 @@ __all__ = ["confirm_plan", "confirm_plan_async"]
 
 Apply = Callable[[Verdict], str | None]
 """Gets the changes that a person asked for; returns the summary to ask again with, or None to leave it at that."""
-
-
-class _Place(NamedTuple):
-    root: Path
-    """The plan's own: in a git worktree it is that worktree, not the main one."""
-    path: str
-    """From the root, with slashes."""
-    name: str
-    """What the plan goes by in the store: its path from the project's root, and a whole path outside of it."""
 
 
 def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a name
@@ -77,7 +68,7 @@ def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a 
         StillOpen: `wait` lapsed; asked again, it is the same question.
     """
     given = Path(plan)
-    place = _find(given)
+    place = find_document(given, "plan")
     inputs = ConfirmInputs(
         place.path,
         owner,
@@ -108,7 +99,7 @@ def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a 
         inputs = replace(inputs, summary=again)
 
 
-def _attempt(calls: Calls, place: _Place, inputs: ConfirmInputs) -> Call[tuple[str, bool]]:
+def _attempt(calls: Calls, place: DocumentPlace, inputs: ConfirmInputs) -> Call[tuple[str, bool]]:
     """Return the id of the flow to drive, and whether this moment was confirmed before.
 
     It is the last one if that has not come to its end, and a new one otherwise: what was answered before its agent died is
@@ -134,7 +125,9 @@ def _attempt(calls: Calls, place: _Place, inputs: ConfirmInputs) -> Call[tuple[s
     return flow_id, is_confirmed
 
 
-def _hear_out(calls: Calls, place: _Place, inputs: ConfirmInputs, does: Performers) -> Call[Verdict | None]:
+def _hear_out(
+    calls: Calls, place: DocumentPlace, inputs: ConfirmInputs, does: Performers
+) -> Call[Verdict | None]:
     """Return what a person answered to another summary before its agent came back, unless it was a yes (C34)."""
     here = yield from _look_up(calls, place, inputs, inputs.moment)
     if not here.left or here.summary == inputs.summary or not _statuses(place, inputs) & _HELD:
@@ -160,7 +153,7 @@ def _leave_it(_: RunReviewer) -> None:
 class _Withholding:
     """Writes a plan as another does, but no DONE: that would be a yes to something else than was asked now."""
 
-    def __init__(self, writer: Performer[WriteDocument], place: _Place, inputs: ConfirmInputs) -> None:
+    def __init__(self, writer: Performer[WriteDocument], place: DocumentPlace, inputs: ConfirmInputs) -> None:
         self._writer, self._place, self._inputs = writer, place, inputs
 
     def intend(self, effect: WriteDocument) -> Intention:
@@ -197,7 +190,7 @@ class _Attempts(NamedTuple):
     """The last one that said go on."""
 
 
-def _look_up(calls: Calls, place: _Place, inputs: ConfirmInputs, moment: Moment) -> Call[_Attempts]:
+def _look_up(calls: Calls, place: DocumentPlace, inputs: ConfirmInputs, moment: Moment) -> Call[_Attempts]:
     number, confirmed, left, summary, last = 1, 0, "", "", ""
     while True:
         flow_id = f"confirm:{_part(place.name)}:{_part(inputs.owner)}:{moment}:{number}"
@@ -221,16 +214,16 @@ _HELD = frozenset({Status.IN_PROGRESS, Status.BLOCKED})
 _PASSED = frozenset({Status.DONE, Status.CANCELLED})
 
 
-def _statuses(place: _Place, inputs: ConfirmInputs) -> set[str]:
+def _statuses(place: DocumentPlace, inputs: ConfirmInputs) -> set[str]:
     """Return where the confirms of the moment stand in the file."""
     return {each.status for each in _confirms(place, inputs)}
 
 
-def _confirms(place: _Place, inputs: ConfirmInputs) -> list[Confirm]:
+def _confirms(place: DocumentPlace, inputs: ConfirmInputs) -> list[Confirm]:
     return [each for each in _owner(place, inputs).confirms if each.is_of(inputs.moment)]
 
 
-def _owner(place: _Place, inputs: ConfirmInputs) -> Owner:
+def _owner(place: DocumentPlace, inputs: ConfirmInputs) -> Owner:
     """Return the phase or task as the file has it now."""
     try:
         with (place.root / place.path).open("rb") as file:
@@ -240,7 +233,7 @@ def _owner(place: _Place, inputs: ConfirmInputs) -> Owner:
     return plan.owner(inputs.owner)
 
 
-def _needs_person(place: _Place, inputs: ConfirmInputs) -> bool:
+def _needs_person(place: DocumentPlace, inputs: ConfirmInputs) -> bool:
     return any(each.protocol == ConfirmProtocol.HUMAN for each in _confirms(place, inputs))
 
 
@@ -269,18 +262,6 @@ def _take_back(calls: Calls, waiting: list[Ask]) -> Call[None]:
             yield from calls.withdraw(ask.ask_id, "The plan says that it is not under way any more.")
         except AssentError:
             continue
-
-
-def _find(plan: Path) -> _Place:
-    if not plan.is_file():
-        raise NotFoundError(f"There is no plan {plan}.")
-    whole = plan.resolve()
-    root = find_working_tree(whole.parent)
-    # Worktrees share a store, and a plan of another project may be named from here: the path from its own root would be
-    # that of a plan of ours, and a yes to the one is none to the other.
-    home = find_root(Path.cwd())
-    name = whole.relative_to(home) if whole.is_relative_to(home) else whole
-    return _Place(root, whole.relative_to(root).as_posix(), name.as_posix())
 
 
 def _part(text: str) -> str:

@@ -14,9 +14,39 @@ from assent.protocol.error import FlowTakenError
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Grip"]
+__all__ = ["Grip", "beside"]
 
 T = TypeVar("T")
+
+
+def beside(act: Callable[[], T], begin: Callable[[], None], end: Callable[[], None]) -> Wait[T]:
+    """Return a wait for something that may take long: done here, or beside the event loop on a thread of its own.
+
+    There, `begin` is called before the thread starts, and `end` on it when the act is over.
+    """
+
+    def start(loop: asyncio.AbstractEventLoop | None) -> Future[T]:
+        if loop is None:
+            light: LightFuture[T] = LightFuture()
+            light.set(act(), None)
+            return light
+        future: asyncio.Future[T] = loop.create_future()
+        begin()
+        threading.Thread(target=run, args=(future,), daemon=True, name="assent-work").start()
+        return future
+
+    def run(future: Future[T]) -> None:
+        value: T | None = None
+        error: BaseException | None = None
+        try:
+            value = act()
+        except BaseException as raised:  # noqa: BLE001 - whatever it is, the task that waits for it must learn of it
+            error = raised
+        finally:
+            end()
+        settle([(future, value, error)])
+
+    return Wait(start)
 
 
 class Grip:
@@ -49,27 +79,8 @@ class Grip:
 
     def work(self, act: Callable[[], T]) -> Wait[T]:
         """Do something that may take long: here, or beside the event loop."""
+        return beside(act, self._join, self.leave)
 
-        def start(loop: asyncio.AbstractEventLoop | None) -> Future[T]:
-            if loop is None:
-                light: LightFuture[T] = LightFuture()
-                light.set(act(), None)
-                return light
-            future: asyncio.Future[T] = loop.create_future()
-            with self._lock:
-                self._users += 1
-            threading.Thread(target=self._run, args=(act, future), daemon=True, name="assent-work").start()
-            return future
-
-        return Wait(start)
-
-    def _run(self, act: Callable[[], T], future: Future[T]) -> None:
-        value: T | None = None
-        error: BaseException | None = None
-        try:
-            value = act()
-        except BaseException as raised:  # noqa: BLE001 - whatever it is, the task that waits for it must learn of it
-            error = raised
-        finally:
-            self.leave()
-        settle([(future, value, error)])
+    def _join(self) -> None:
+        with self._lock:
+            self._users += 1

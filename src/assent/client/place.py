@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import NamedTuple
 
 from assent.protocol.display import display, quote
-from assent.protocol.error import BadRequestError
+from assent.protocol.error import BadRequestError, NotFoundError
 
 __all__ = [
+    "DocumentPlace",
+    "find_document",
     "find_project",
     "find_root",
     "find_store",
@@ -45,6 +48,34 @@ def find_working_tree(start: Path) -> Path:
         if (folder / ".assent").is_dir() or (folder / ".git").exists():
             return folder
     return start
+
+
+class DocumentPlace(NamedTuple):
+    """Where a file that people work on lies, and what it goes by."""
+
+    root: Path
+    """Its own: in a git worktree it is that worktree, not the main one."""
+    path: str
+    """From the root, with slashes."""
+    name: str
+    """What it goes by in the store: its path from the project's root, and a whole path outside of it."""
+
+
+def find_document(file: Path, noun: str = "document") -> DocumentPlace:
+    """Return where a file lies.
+
+    Raises:
+        NotFoundError: there is no such file.
+    """
+    if not file.is_file():
+        raise NotFoundError(f"There is no {noun} {file}.")
+    whole = file.resolve()
+    root = find_working_tree(whole.parent)
+    # Worktrees share a store, and a file of another project may be named from here: the path from its own root would be
+    # that of a file of ours, and a yes to the one is none to the other.
+    home = find_root(Path.cwd())
+    name = whole.relative_to(home) if whole.is_relative_to(home) else whole
+    return DocumentPlace(root, whole.relative_to(root).as_posix(), name.as_posix())
 
 
 def _main_worktree(pointer: Path) -> Path | None:

@@ -19,10 +19,10 @@ from typing import IO
 
 import msgspec
 
-from assent.protocol.display import quote
+from assent.protocol.display import is_blank, quote
 from assent.protocol.error import EffectError
 
-__all__ = ["Order", "Speech", "run_command"]
+__all__ = ["Order", "Speech", "check_status", "run_command"]
 
 _LOOK_SECONDS = 0.1
 """How soon it is seen that a command ended whose own children still hold its output."""
@@ -99,6 +99,24 @@ def run_command(order: Order, asked: bytes) -> Speech:
     finally:
         _end(child)
     return Speech(voice.kept, voice.size, complaint.kept, child.returncode)
+
+
+def check_status(order: Order, speech: Speech) -> None:
+    """Make sure that a command ended well.
+
+    Raises:
+        EffectError: it did not. The sentence has what it said last: that is where most programs say what went wrong.
+    """
+    if speech.status:
+        words = _last_line(speech.complaint) or _last_line(speech.said)
+        raise EffectError(
+            f'"{quote(order.command[0])}" ended with status {speech.status}{words and f": {words}"}.'
+        )
+
+
+def _last_line(text: bytes) -> str:
+    lines = [line.strip() for line in text.decode(errors="replace").splitlines() if not is_blank(line)]
+    return quote(lines[-1]).rstrip(".") if lines else ""
 
 
 def _talk(

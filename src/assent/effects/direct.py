@@ -1,4 +1,7 @@
-"""Effects that are simply done. Nothing is left to look for after a crash, so a flow that has them is not durable."""
+"""Effects that are simply done. Nothing is left to look for after a crash: they are done again.
+
+So a flow that has them is not durable, unless they only look something up.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 A new content is written to a scratch file in the same folder, flushed, and moved over the old one; then the folder
 is flushed. Whoever reads the document sees the old or the new one. Directly before the move the document is compared
 with what the flow saw: a person who saved in the meantime keeps what they saved.
+
+A move asks nobody whether the old file may be written, so we do: what is read-only stays as it is, also for root.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import os
 import re
 import secrets  # noqa: TID251 - a scratch file's name only has to be unused; it is no id of ours
+import stat
 from contextlib import suppress
 from pathlib import Path
 
@@ -22,7 +25,9 @@ from assent.protocol.canonical import Json, digest
 from assent.protocol.display import quote
 from assent.protocol.error import AssentError, EffectError, PathRefusedError, WorldChangedError
 
-__all__ = ["DocumentReader", "DocumentWriter", "document_performers", "read_document_in"]
+__all__ = ["DocumentReader", "DocumentWriter", "document_performers", "is_read_only", "read_document_in"]
+
+_WRITE_BITS = stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH
 
 _is_scratch = re.compile(r"\.assent-[0-9a-f]{8}").fullmatch
 
@@ -102,6 +107,12 @@ def read_document_in(place: Place, name: str, limit: int = MAX_FILE_BYTES) -> Do
         return _read(folder, found, limit)
 
 
+def is_read_only(folder: int, name: str, known: os.stat_result) -> bool:
+    """Whether a file is not meant to be changed, or not by this user, or lies where nothing can be."""
+    # The mode by itself, too: root may write everything, but whoever took all the write bits away meant root as well.
+    return not known.st_mode & _WRITE_BITS or not os.access(name, os.W_OK, dir_fd=folder)
+
+
 def _read(folder: int, name: str, limit: int) -> Document:
     content = read_file(folder, name, limit)
     return Document(b"", None) if content is None else Document(content, digest(content))
@@ -113,6 +124,8 @@ def _prepare(folder: int, name: str, intention: Intention) -> None:
         known = os.stat(name, dir_fd=folder, follow_symlinks=False)
     except FileNotFoundError:
         known = None
+    if known is not None and is_read_only(folder, name, known):
+        raise EffectError(f'"{quote(intention.path)}" is read-only.')
     with suppress(FileNotFoundError):
         os.unlink(intention.scratch, dir_fd=folder)  # left by a crash: nobody else knows this name
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from assent.effects.command import Order, Speech, run_command
+from assent.effects.command import Order, Speech, check_status, run_command
 from assent.effects.performer import Intention, Performers, World
 from assent.flows.confirm import RunReviewer
 from assent.protocol.canonical import Json, canonical, parse_json
@@ -93,7 +93,9 @@ class _Reviewing:
             MAX_REPORT_BYTES,
             keeps_errors_apart=True,
         )
-        return _read(quote(reviewer.command[0]), run_command(order, _render_request(effect)))
+        speech = run_command(order, _render_request(effect))
+        check_status(order, speech)
+        return _read(quote(reviewer.command[0]), speech)
 
 
 def _render_request(effect: RunReviewer) -> bytes:
@@ -111,9 +113,6 @@ def _render_request(effect: RunReviewer) -> bytes:
 
 
 def _read(program: str, speech: Speech) -> Json:
-    if speech.status:
-        words = _last_line(speech.complaint) or _last_line(speech.said)
-        raise EffectError(f'"{program}" ended with status {speech.status}{words and f": {words}"}.')
     if not speech.size:
         raise EffectError(f'"{program}" said nothing.')
     if speech.size > MAX_REPORT_BYTES:
@@ -124,9 +123,3 @@ def _read(program: str, speech: Speech) -> Json:
         return parse_json(canonical(parse_report(speech.said)))
     except BadRequestError as error:
         raise EffectError(error.message) from None
-
-
-def _last_line(text: bytes) -> str:
-    """Return what a program said last: that is where most of them say what went wrong."""
-    lines = [line.strip() for line in text.decode(errors="replace").splitlines() if not is_blank(line)]
-    return quote(lines[-1]).rstrip(".") if lines else ""

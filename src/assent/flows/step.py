@@ -54,6 +54,8 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True, tag="ask"):
     kind: Kind = Kind.QUESTION
     about: str = ""
     """A digest of what an answer sets going and the prompt does not show whole: it holds for that alone."""
+    may_lapse: bool = False
+    """In memory: where nobody can reply any more, the flow is told that it ended and goes on. Never for a yes."""
 
 
 class Say(msgspec.Struct, frozen=True, omit_defaults=True, tag="say"):
@@ -130,9 +132,11 @@ def step_digest(step: Step) -> str:
 # Yielding with the type of what comes back
 
 
-def ask(prompt: Prompt, kind: Kind = Kind.QUESTION, about: str = "") -> Flow[Answered | Ended]:
+def ask(
+    prompt: Prompt, kind: Kind = Kind.QUESTION, about: str = "", *, may_lapse: bool = False
+) -> Flow[Answered | Ended]:
     """Ask, and return how it ended."""
-    result = yield Ask(prompt, kind, about)
+    result = yield Ask(prompt, kind, about, may_lapse)
     if not isinstance(result, Answered | Ended):
         raise _mismatch("ask", result)
     return result

@@ -10,27 +10,20 @@ from enum import StrEnum
 
 import msgspec
 
-from assent.protocol.finding import Finding
+from assent.protocol.finding import Finding, Verb
+from assent.protocol.primer import Primer
 
 __all__ = [
     "CompletionReport",
     "Coverage",
     "Decision",
     "Failure",
+    "NextStep",
     "PersonaCount",
     "Verb",
     "Verdict",
     "Way",
 ]
-
-
-class Verb(StrEnum):
-    """What became of a finding, in the order of the report (W74)."""
-
-    APPLIED = "Applied"
-    DEFERRED = "Deferred"
-    SKIPPED = "Skipped"
-    ACKNOWLEDGED = "Acknowledged"
 
 
 class Verdict(StrEnum):
@@ -39,6 +32,14 @@ class Verdict(StrEnum):
     READY = "Ready"
     READY_WITH_FIXES = "Ready with fixes"
     NOT_READY = "Not ready"
+
+
+class NextStep(StrEnum):
+    """What is to happen after a review (W-U18)."""
+
+    GO_ON = "go_on"
+    REVIEW_AGAIN = "review_again"
+    STOP = "stop"
 
 
 class Way(StrEnum):
@@ -133,3 +134,7 @@ class CompletionReport(msgspec.Struct, frozen=True, omit_defaults=True):
     coverage: Coverage = Coverage()
     rounds: int = 1
     """Which round of the review it was."""
+    primer: Primer = Primer()
+    """What the next round has to know."""
+    next_step: NextStep | None = None
+    """What a person chose after it, where they were asked."""

@@ -32,6 +32,7 @@ __all__ = [
     "ReviewerOutput",
     "Severity",
     "Stance",
+    "Verb",
 ]
 
 MAX_FINDINGS_BYTES = 4 << 20
@@ -77,6 +78,15 @@ class Action(StrEnum):
     APPLY = "Apply"
     DEFER = "Defer"
     SKIP = "Skip"
+
+
+class Verb(StrEnum):
+    """What became of a finding, in the order of the report (W74)."""
+
+    APPLIED = "Applied"
+    DEFERRED = "Deferred"
+    SKIPPED = "Skipped"
+    ACKNOWLEDGED = "Acknowledged"
 
 
 class Stance(StrEnum):

@@ -6,6 +6,7 @@ Rule 2: what does not fit is named in the text and typed, or, where nothing can 
 Rule 3: commands are typed. Where that is not possible they are rows, and those that name something have pages of their
         own; what cannot be a row, as it takes any text, is named as such.
 Rule 4: a text that does not fit says how much of it is missing. An action is shown whole or not asked about.
+Rule 5: of a menu only the question is laid out: whoever shows the dialog shows the block first, in its own place (W29).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from assent.protocol.command import Command, parse_command
 from assent.protocol.dialog import NOTE_ROOM, Dialog, Row, RowKind, clip
 from assent.protocol.display import display, fold
 from assent.protocol.gate import is_yes
+from assent.protocol.menu import is_menu, render_stem
 from assent.protocol.prompt import OTHER, Field, Option, Prompt, other_label
 
 __all__ = ["fold_prompt"]
@@ -90,7 +92,7 @@ def _fold_field(
     for layout in layouts:
         starts.append(starts[-1] + len(layout.pages))
     key = f"Q{number + 1}" if len(prompt.fields) > 1 else ""
-    header = clip(key or display(prompt.title.strip(), lines=False), capability.header_max)
+    header = clip(key or _title(prompt), capability.header_max)
     dialogs: list[Dialog] = []
     for place, (group, layout) in enumerate(zip(groups, layouts, strict=True)):
         is_main = place == 0
@@ -266,10 +268,17 @@ def _context(prompt: Prompt, number: int, field: Field, key: str, capability: Ca
     return _join(about, stem, _details(field, capability))
 
 
+def _title(prompt: Prompt) -> str:
+    """Return the title on one line; of a menu, the first line of its stem."""
+    title = prompt.title.strip()
+    return display(title.partition("\n")[0].strip() if is_menu(prompt) else title, lines=False)
+
+
 def _about(prompt: Prompt, text: str) -> str:
+    if is_menu(prompt):
+        return render_stem(prompt)
     if prompt.commands and prompt.action is None and prompt.risk is None:
-        title = display(prompt.title.strip(), lines=False)
-        return _join(title, display(_split_commands(prompt.body)[0]), display(text))
+        return _join(_title(prompt), display(_split_commands(prompt.body)[0]), display(text))
     bare = Field("text", text, free=True)
     shown = render_question(replace(prompt, fields=(bare,), commands=()))
     return shown.removesuffix(render_field(bare)).rstrip()
@@ -296,7 +305,7 @@ def _details(field: Field, capability: Capability) -> str:
 
 
 def _lead(prompt: Prompt, group: _Group) -> str:
-    title = display(prompt.title.strip(), lines=False)
+    title = _title(prompt)
     return f"{title}: {display(group.head, lines=False)}" if group.head else title
 
 

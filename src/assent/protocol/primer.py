@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from assent.protocol.decision import Verb
+from assent.protocol.finding import Verb
 
 __all__ = ["Primer", "PrimerEntry"]
 

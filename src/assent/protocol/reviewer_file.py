@@ -12,14 +12,20 @@ Rule 3: every error is one sentence that names the file, the reviewer and the re
 
 from __future__ import annotations
 
-import re
-
 import msgspec
 
 from assent.protocol.display import quote, skeleton
 from assent.protocol.error import BadRequestError
 from assent.protocol.principal import Role, parse_principal
-from assent.protocol.toml_file import Fail, Table, check_visible, load_toml, read_command
+from assent.protocol.toml_file import (
+    Fail,
+    Table,
+    check_keys,
+    load_toml,
+    read_command,
+    read_env,
+    read_seconds,
+)
 
 __all__ = [
     "MAX_REVIEWER_FILE_BYTES",
@@ -33,13 +39,9 @@ MAX_REVIEWER_FILE_BYTES = 64 << 10
 REVIEWER_SECONDS = 600.0
 MAX_REVIEWER_SECONDS = 86_400.0
 _MAX_REVIEWERS = 100
-_MAX_VARIABLES = 100
 
 _REVIEWERS = "reviewer"
 _KEYS = ("command", "env", "seconds")
-_PRINCIPAL = "ASSENT_PRINCIPAL"
-
-_is_variable = re.compile(r"[A-Za-z_][A-Za-z0-9_]*").fullmatch
 
 
 class Reviewer(msgspec.Struct, frozen=True):
@@ -92,42 +94,15 @@ def _read_reviewer(name: str, table: Table, fail: Fail) -> Reviewer:
         parse_principal(f"{Role.AGENT}:{name}")
     except BadRequestError:
         raise fail("its name is none that an agent can have") from None
-    for key in table:
-        if key not in _KEYS:
-            raise fail(f'"{quote(key)}" is not known; there are {", ".join(_KEYS)}')
+    check_keys(table, _KEYS, fail)
     if "command" not in table:
         raise fail("it has no command")
     return Reviewer(
         name,
         read_command(table["command"], fail),
-        _read_env(table.get("env", {}), fail),
-        _read_seconds(table.get("seconds", REVIEWER_SECONDS), fail),
+        read_env(table.get("env", {}), "a reviewer", fail),
+        read_seconds(table.get("seconds", REVIEWER_SECONDS), MAX_REVIEWER_SECONDS, fail),
     )
-
-
-def _read_env(given: object, fail: Fail) -> dict[str, str]:
-    if not isinstance(given, dict) or not all(isinstance(value, str) for value in given.values()):
-        raise fail('"env" is a table of texts, as in env = { NAME = "value" }')
-    if len(given) > _MAX_VARIABLES:
-        raise fail(f'"env" sets at most {_MAX_VARIABLES} variables, not {len(given)}')
-    for variable, value in given.items():
-        if not _is_variable(variable):
-            raise fail(f'"{quote(variable)}" in "env" is not the name of a variable')
-        if variable == _PRINCIPAL:
-            raise fail(f"{_PRINCIPAL} is set for it: a reviewer is an agent under its own name")
-        check_visible(value, f'the value of "{variable}" in "env"', fail)
-    return dict(given)
-
-
-def _read_seconds(given: object, fail: Fail) -> float:
-    # A truth value is a number for Python; NaN is none for anybody, and no comparison lets it through.
-    if (
-        not isinstance(given, int | float)
-        or isinstance(given, bool)
-        or not 1 <= given <= MAX_REVIEWER_SECONDS
-    ):
-        raise fail(f'"seconds" is a number from 1 to {MAX_REVIEWER_SECONDS:,.0f}')
-    return float(given)
 
 
 def _at(file: str, name: str) -> Fail:

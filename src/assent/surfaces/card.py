@@ -2,8 +2,8 @@
 
 Rule 1: what the asker wrote stands behind `: `, also where a long line goes on; see `protocol.block` for the rest.
 Rule 2: colour is laid over whole lines of ours; it never decides what is shown.
-Rule 3: a gate on the terminal that it was opened on is the protocol's block, line by line and not marked; among other
-        asks its summary is marked like everything that askers write.
+Rule 3: a gate or a menu on the terminal that it was opened on is the protocol's block, line by line and not marked;
+        among other asks its text is marked like everything that askers write.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from assent.protocol.block import render_field, render_question
 from assent.protocol.display import display
 from assent.protocol.ending import render_ending, render_instant, render_name
 from assent.protocol.gate import render_gate
+from assent.protocol.menu import is_menu, render_explanation, render_menu_options, render_stem
 from assent.protocol.prompt import Field, Prompt
 from assent.surfaces.ink import Ink
 from assent.surfaces.moment import render_span
@@ -25,6 +26,7 @@ from assent.surfaces.width import columns, cut, wrap
 __all__ = [
     "SIGNS",
     "lay_out",
+    "lay_out_markdown",
     "render_block",
     "render_card",
     "render_header",
@@ -32,6 +34,7 @@ __all__ = [
     "render_kind",
     "render_notes",
     "render_opening",
+    "render_parts",
     "render_question_of",
     "render_silence",
     "short_id",
@@ -50,6 +53,8 @@ _SHORT = 6
 _ROOM_FOR_ID = 60
 _QUESTION = re.compile(r"Q[0-9]+(?: |$)").match
 _OPTION = re.compile(r"(?P<mark>(?:[A-Z]|[0-9]+)[).]) ").match
+_HEAD = re.compile(r"#{1,6} |\*\*[^*]+\*\*$").match
+_FENCE = re.compile(r" {0,3}(```|~~~)").match
 
 
 def short_id(ask_id: str) -> str:
@@ -67,6 +72,8 @@ def render_kind(ask: Ask) -> str:
 def render_headline(ask: Ask) -> str:
     """Return an ask in one line of a list: its title; of a gate, also where things stand."""
     title, body = ask.prompt.title.strip(), ask.prompt.body.strip()
+    if is_menu(ask.prompt):
+        title = " ".join(title.splitlines())
     if ask.prompt.commands and ask.prompt.fields[0].options and body:
         title = f"{title}: {body.splitlines()[0]}"
     return display(title, lines=False)
@@ -127,6 +134,37 @@ def render_block(prompt: Prompt, ink: Ink) -> list[str]:
         "",
         ink.faint(last),
     ]
+
+
+def render_parts(prompt: Prompt, ink: Ink, width: int | None) -> list[str]:
+    """Return the lines of a menu exactly as the protocol has them: the block, and then the question (W29)."""
+    block = render_explanation(prompt)
+    return [
+        *([*lay_out_markdown(block, width, ink.strong), ""] if block else []),
+        *map(ink.strong, render_stem(prompt).split("\n")),
+        *map(ink.accent, render_menu_options(prompt).split("\n")),
+    ]
+
+
+def lay_out_markdown(markdown: str, width: int | None, paint: Callable[[str], str] = str) -> list[str]:
+    """Return Markdown as lines of plain text; prose that is too long for `width` goes on in the next line.
+
+    Headings and labels are painted. They, tables and code stay in one line each: broken in two they would be
+    something else.
+    """
+    lines: list[str] = []
+    closing = ""
+    for line in display(markdown).split("\n"):
+        fence = _FENCE(line)
+        if closing or fence:
+            lines.append(line)
+            if fence:
+                closing = {"": fence[1], fence[1]: ""}.get(closing, closing)
+        elif _HEAD(line):
+            lines.append(paint(line))
+        else:
+            lines += [line] if width is None or line.startswith("|") else wrap(line, width)
+    return lines
 
 
 def render_opening(prompt: Prompt) -> str:

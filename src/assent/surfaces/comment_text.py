@@ -22,6 +22,7 @@ from assent.protocol.display import fold, quote
 from assent.protocol.error import AssentError, GitHubError, TooLargeError, UnrecognisedError
 from assent.protocol.gate import render_gate
 from assent.protocol.markdown import code, cut, neutralise
+from assent.protocol.menu import is_menu, render_explanation, render_menu
 from assent.protocol.prompt import Prompt
 from assent.protocol.reply import recognise
 from assent.surfaces.card import short_id
@@ -78,15 +79,20 @@ def _shorten(prompt: Prompt, limit: int) -> str:
     """Return the block with as much of its summary as there is room for."""
     if prompt.action is not None:
         raise GitHubError("This is too long for a comment, and what will be done may only be shown whole.")
-    heading, gap, options = _block(replace(prompt, body="")).partition("\n\n")
-    options = options.lstrip("\n")
-    room = limit - len(heading) - len(options) - 2 * len(gap)
+    if is_menu(prompt):
+        above, below = [], [neutralise(render_menu(prompt))]
+    else:
+        heading, _, options = _block(replace(prompt, body="")).partition("\n\n")
+        above, below = [heading], [options.lstrip("\n")]
+    room = limit - sum(len(part) + len("\n\n") for part in (*above, *below))
     if room < _LEAST_SUMMARY:
         raise GitHubError("This is too long for a comment.")
-    return gap.join([heading, cut(neutralise(prompt.body), room), options])
+    return "\n\n".join([*above, cut(neutralise(prompt.body), room), *below])
 
 
 def _block(prompt: Prompt) -> str:
+    if is_menu(prompt):  # each part by itself, so that nothing in the first reaches into the second (W29)
+        return "\n\n".join(filter(None, map(neutralise, [render_explanation(prompt), render_menu(prompt)])))
     return neutralise(render_gate(prompt) if prompt.commands else render_question(prompt))
 
 

@@ -6,16 +6,29 @@
 
 Only what is missing or has failed falls to the next. What is loading is waited for: a person who is about to get a
 dialog must not find the same gate as text above it.
+
+A tool that a host names but has not loaded is no missing one: it is looked up, and only a lookup that finds nothing
+makes it missing (W3, W4).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from enum import StrEnum
 
 import msgspec
 
-__all__ = ["Availability", "Decision", "Means", "choose", "rank"]
+__all__ = [
+    "TOOLS",
+    "Availability",
+    "Decision",
+    "HostTool",
+    "Lookup",
+    "Means",
+    "availability",
+    "choose",
+    "rank",
+]
 
 
 class Availability(StrEnum):
@@ -43,6 +56,57 @@ class Decision(msgspec.Struct, frozen=True):
     """Which tool."""
     is_loading: bool = False
     """It is not there yet: wait for it, and present nothing meanwhile."""
+
+
+class HostTool(msgspec.Struct, frozen=True):
+    """The tool of a host that asks a person and blocks until they answered."""
+
+    name: str
+    loader: str = ""
+    """The tool by which it is looked up where it is not loaded from the start."""
+
+    @property
+    def query(self) -> str:
+        """What the loader is asked for."""
+        return f"select:{self.name}"
+
+
+TOOLS: dict[str, HostTool] = {
+    "claude-code": HostTool("AskUserQuestion", "ToolSearch"),
+    "codex": HostTool("request_user_input"),
+    "gemini": HostTool("ask_user"),
+}
+"""By capability (W3)."""
+
+
+class Lookup(StrEnum):
+    """How far a lookup by the loader has come."""
+
+    PENDING = "pending"
+    """Not made yet, or not over."""
+    FOUND = "found"
+    NO_MATCH = "no-match"
+    FAILED = "failed"
+
+
+def availability(tool: HostTool, exposed: Collection[str], lookup: Lookup = Lookup.PENDING) -> Availability:
+    """Return how things stand with a tool, given the names of the tools that the host exposes to us now.
+
+    `loading` is for whoever calls to act on: look the tool up by its query, or wait.
+    """
+    if tool.name in exposed:
+        return Availability.AVAILABLE
+    if tool.loader not in exposed:
+        return Availability.MISSING
+    return _LOOKED_UP[lookup]
+
+
+_LOOKED_UP = {
+    Lookup.PENDING: Availability.LOADING,
+    Lookup.FOUND: Availability.AVAILABLE,
+    Lookup.NO_MATCH: Availability.MISSING,
+    Lookup.FAILED: Availability.FAILED,
+}
 
 
 def choose(

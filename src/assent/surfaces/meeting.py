@@ -13,12 +13,10 @@ from assent.client.stored import open_numbered
 from assent.flows.step import Answered, Ended
 from assent.flows.step import Ask as AskStep
 from assent.protocol.ask import Ask
-from assent.protocol.display import display
 from assent.protocol.error import AssentError, StillOpen
 from assent.surfaces.race import await_end, race, refuse, tell_end
 from assent.surfaces.terminal import TerminalSurface
 from assent.surfaces.wake import uninterrupted
-from assent.surfaces.width import wrap
 
 __all__ = ["Meeting"]
 
@@ -94,5 +92,5 @@ class Meeting:
         refuse(self._terminal, ask.prompt, refusal)
 
     def say(self, markdown: str) -> None:
-        """Show what the flow says. An agent may have written it, so it is made safe first."""
-        self._terminal.say(*wrap(display(markdown), self._terminal.width))
+        """Show what the flow says."""
+        self._terminal.tell(markdown)

@@ -15,13 +15,14 @@ from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import display, quote
 from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, ConflictError, StoreError, TooLargeError, UnrecognisedError
+from assent.protocol.menu import is_menu
 from assent.protocol.prompt import Field, Prompt
 from assent.protocol.reply import parse_reply, recognise, render_refusal
 from assent.surfaces.card import render_question_of
 from assent.surfaces.terminal import TerminalSurface
 from assent.surfaces.wake import Wake, uninterrupted
 
-__all__ = ["Elsewhere", "answer_here", "await_end", "race", "refuse", "tell_end"]
+__all__ = ["Draft", "Elsewhere", "answer_here", "await_end", "race", "refuse", "show_next", "tell_end"]
 
 _JOIN_SECONDS = 2.0
 _SPACE, _DELETE = 0x20, 0x7F
@@ -76,12 +77,17 @@ def await_end(client: Client, ask: Ask, seconds: float | None = None) -> Ask:
     return elsewhere.result()
 
 
-class _Draft:
+class Draft:
     """What has been answered so far: a round is asked one by one and sent together."""
 
     def __init__(self, prompt: Prompt) -> None:
         self._prompt = prompt
         self._values: FieldValues = {}
+
+    @property
+    def count(self) -> int:
+        """How many questions there are."""
+        return len(self._prompt.fields)
 
     @property
     def rest(self) -> Prompt:
@@ -99,7 +105,7 @@ class _Draft:
 
         In a round, `q1: …` changes an earlier answer.
         """
-        if len(self._prompt.fields) == 1:
+        if self.count == 1:
             return _without_keys(self._prompt, recognise(self._prompt, text), text)
         named = parse_reply(self._prompt, text)
         if named.wrong:
@@ -111,7 +117,7 @@ class _Draft:
         else:
             self._values |= recognise(self.rest, text)
         _without_keys(self._prompt, self._values, text)
-        return self._values if len(self._values) == len(self._prompt.fields) else None
+        return self._values if len(self._values) == self.count else None
 
 
 def _without_keys(prompt: Prompt, values: FieldValues, text: str) -> FieldValues:
@@ -138,11 +144,11 @@ def answer_here(surface: TerminalSurface, person: Client, ask: Ask, seconds: flo
 
 def race(surface: TerminalSurface, person: Client, ask: Ask, seconds: float | None = None) -> Ask:
     """Read replies to an ask that is shown already, until it has ended, here or elsewhere; see `answer_here`."""
-    is_round = len(ask.prompt.fields) > 1
     elsewhere = Elsewhere(person, ask, seconds, surface.wake)
-    draft = _Draft(ask.prompt)
+    draft = Draft(ask.prompt)
+    is_round = draft.count > 1
     if is_round:
-        _show_next(surface, draft, ask)
+        show_next(surface, draft)
     while True:
         reply = surface.read()
         if reply is None:
@@ -152,7 +158,7 @@ def race(surface: TerminalSurface, person: Client, ask: Ask, seconds: float | No
         try:
             values = draft.take(reply)
             if values is None:
-                _show_next(surface, draft, ask)
+                show_next(surface, draft)
                 continue
             with uninterrupted(is_final=True):
                 ended = person.answer(ask.ask_id, values if is_round else reply)
@@ -175,7 +181,7 @@ def refuse(surface: TerminalSurface, prompt: Prompt, refusal: AssentError) -> No
     """Say that a reply was not recognised, and then only what can be chosen (G17, G18)."""
     surface.say(display(refusal.message, lines=False))
     brief = render_brief(prompt)
-    if prompt.commands:
+    if prompt.commands or is_menu(prompt):
         surface.say(*map(surface.ink.accent, brief.split("\n")))
     else:
         surface.show(brief, has_title=False)
@@ -193,7 +199,8 @@ def _settle(elsewhere: Elsewhere, surface: TerminalSurface) -> None:
     surface.rest()
 
 
-def _show_next(surface: TerminalSurface, draft: _Draft, ask: Ask) -> None:
+def show_next(surface: TerminalSurface, draft: Draft) -> None:
+    """Show the question of a round that is open now."""
     number, field = draft.next
     surface.say("")
-    surface.show(render_question_of(field, number, len(ask.prompt.fields)))
+    surface.show(render_question_of(field, number, draft.count))

@@ -7,7 +7,8 @@ Rule 2: the terminal keeps its own line editing, so there is no state to restore
         the wait for a line through a pipe, and what was half typed is thrown away, not left for the shell.
 Rule 3: no byte of an asker reaches the terminal as it is: everything is made by `card` and `protocol.block`.
 Rule 4: a gate is shown as the protocol's block and not wrapped: between its last line and the prompt's sign there is
-        nothing (G9, G11).
+        nothing (G9, G11). The same holds for a menu; of its block only prose is wrapped (W29).
+Rule 5: a passing line is for eyes alone: it is on screens that can take it back, and gone before anything else is shown.
 """
 
 from __future__ import annotations
@@ -21,20 +22,25 @@ from contextlib import suppress
 from datetime import datetime
 from typing import NoReturn, Self, TextIO
 
+from assent.flows.step import Ask as AskStep
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import display, quote
+from assent.protocol.menu import is_menu
+from assent.protocol.prompt import Prompt
 from assent.surfaces.card import (
     lay_out,
+    lay_out_markdown,
     render_block,
     render_header,
     render_opening,
+    render_parts,
     render_silence,
     short_id,
 )
 from assent.surfaces.ink import Ink, ink_for
 from assent.surfaces.wake import Wake
-from assent.surfaces.width import wrap
+from assent.surfaces.width import columns, cut, wrap
 
 __all__ = ["LONGEST_LINE", "TerminalSurface", "is_background", "width_of"]
 
@@ -85,6 +91,8 @@ class TerminalSurface:
             self._show_to_the_reader()
         self.ink: Ink = ink_for(self._screens[-1], environ)
         self._wake = Wake()
+        self._passing = ""
+        """The line that may be taken back."""
         self._typed = b""
         self._is_half_dropped = False
         """A line in the pipe is far too long, or was begun for an ask that has ended: its rest is for nobody."""
@@ -100,26 +108,48 @@ class TerminalSurface:
         """The columns to fill now; the window may have changed."""
         return width_of(self._screens[-1])
 
+    @property
+    def room(self) -> int | None:
+        """The columns of the window, however wide; None where nobody knows: then lines are as long as they are."""
+        try:
+            return os.get_terminal_size(self._screens[-1].fileno()).columns or None
+        except (OSError, ValueError):
+            return None
+
     def present(self, ask: Ask, *, can_type: bool = True) -> None:
         """Show an ask and what silence means for it."""
-        is_typed_at = bool(ask.prompt.commands) and not self.is_piped
-        if ask.kind is Kind.APPROVAL or ANY_REPLY in ask.prompt.commands or is_typed_at:
-            self.forget()  # nobody approves, confirms or passes what was not yet on the screen
+        self._forget_early(ask.prompt, ask.kind)
         ink, width = self.ink, self.width
         silence = wrap(render_silence(ask, self._now()), width)
         is_timed = ask.deadline is not None
-        is_gate = bool(ask.prompt.commands)
         how = "Or from elsewhere" if can_type else "Waiting for an answer from elsewhere"
         elsewhere = map(ink.faint, wrap(f"{how}: {self._command} answer {short_id(ask.ask_id)} …", width))
         lines = ["", render_header(ask, ink, width), *(map(ink.caution, silence) if is_timed else ())]
-        if is_gate and not ask.prompt.fields[0].options:  # a question of the gate above it
-            lines = ["", *elsewhere, "", *render_block(ask.prompt, ink)]
-        elif is_gate:  # it waits without limit, always, and nothing may follow it
-            lines += [*elsewhere, "", *render_block(ask.prompt, ink)]
+        if ask.prompt.commands and not ask.prompt.fields[0].options:  # a question of the gate above it
+            lines = ["", *elsewhere, "", *self._lay(ask.prompt)]
+        elif _is_exact(ask.prompt):  # it waits without limit, always, and nothing may follow it
+            lines += [*elsewhere, "", *self._lay(ask.prompt)]
         else:
-            lines += lay_out(render_opening(ask.prompt), ink, width)
+            lines += self._lay(ask.prompt)
             lines += [*(() if is_timed else map(ink.faint, silence)), *elsewhere]
         self.say(*lines)
+
+    def pose(self, ask: AskStep) -> None:
+        """Show what a flow in memory asks: it has no id, and nobody can answer it from elsewhere."""
+        self._forget_early(ask.prompt, ask.kind)
+        self.say("", *self._lay(ask.prompt))
+
+    def _forget_early(self, prompt: Prompt, kind: Kind) -> None:
+        is_typed_at = _is_exact(prompt) and not self.is_piped
+        if kind is Kind.APPROVAL or ANY_REPLY in prompt.commands or is_typed_at:
+            self.forget()  # nobody approves, confirms or passes what was not yet on the screen
+
+    def _lay(self, prompt: Prompt) -> list[str]:
+        if prompt.commands:
+            return render_block(prompt, self.ink)
+        if is_menu(prompt):
+            return render_parts(prompt, self.ink, self.room)
+        return lay_out(render_opening(prompt), self.ink, self.width)
 
     def show(self, block: str, *, has_title: bool = True) -> None:
         """Show one of the protocol's text blocks."""
@@ -128,6 +158,24 @@ class TerminalSurface:
     def say(self, *lines: str) -> None:
         """Write lines of ours."""
         self._write("".join(f"{line}\n" for line in lines))
+
+    def tell(self, markdown: str) -> None:
+        """Show what a flow says. An agent may have written it, so it is made safe first."""
+        self.say(*lay_out_markdown(markdown, self.room))
+
+    @property
+    def is_watched(self) -> bool:
+        """Some screen is a terminal, so that a passing line can be seen."""
+        return any(screen.isatty() for screen in self._screens)
+
+    def pass_by(self, line: str) -> None:
+        """Show a line in the place of the last such line, until something else is shown; an empty one takes it away."""
+        shown = cut(line, (self.room or self.width) - 1)
+        blank = " " * (columns(self._passing) - columns(shown))
+        self._passing = shown
+        if shown or blank:
+            watched = [screen for screen in self._screens if screen.isatty()]
+            _write_to(watched, f"\r{shown}{blank}" if shown else f"\r{blank}\r")
 
     def read(self, prompt: str = "> ") -> str | None:
         """Return the next line that is typed; None when `wake` was called first.
@@ -229,7 +277,18 @@ class TerminalSurface:
             return None
 
     def _write(self, text: str) -> None:
-        for screen in self._screens:
-            with suppress(OSError, ValueError):  # a screen that is gone hides nothing that is stored
-                screen.write(text)
-                screen.flush()
+        if self._passing:
+            self.pass_by("")
+        _write_to(self._screens, text)
+
+
+def _is_exact(prompt: Prompt) -> bool:
+    """Whether it is shown as the protocol has it, line by line, and then nothing but the prompt's sign."""
+    return bool(prompt.commands) or is_menu(prompt)
+
+
+def _write_to(screens: list[TextIO], text: str) -> None:
+    for screen in screens:
+        with suppress(OSError, ValueError):  # a screen that is gone hides nothing that is stored
+            screen.write(text)
+            screen.flush()

@@ -6,6 +6,9 @@ Rule 2: an empty, cancelled or timed-out dialog is no decision: `read` returns N
 Rule 3: what was not recognised is echoed in the next dialog, above the list and without the context (G17, G18). There is
         no end to that (G20); a host that allows only so many dialogs sets `most`, and after them there is no decision.
 Rule 4: a tool that fails says so by `ToolFailedError`, and the same ask goes to the next surface.
+Rule 5: a tool that has to be loaded is loaded and waited for; only if there is none, or the loading fails, has it failed
+        (W3, W4).
+Rule 6: of a menu the block is said before the dialog, which holds the question alone (W29).
 """
 
 from __future__ import annotations
@@ -20,16 +23,20 @@ from assent.protocol.dialog import Dialog, Given, PageTurn, echo_in, turn_page, 
 from assent.protocol.display import quote
 from assent.protocol.error import AssentError
 from assent.protocol.folding import fold_prompt
+from assent.protocol.menu import is_menu, render_explanation
 from assent.protocol.prompt import Prompt
 from assent.protocol.reply import parse_reply, read_field
 
-__all__ = ["FallbackSurface", "Select", "ToolFailedError", "ToolSurface"]
+__all__ = ["FallbackSurface", "Load", "Select", "ToolFailedError", "ToolSurface"]
 
 Select: TypeAlias = Callable[[Sequence[Dialog]], Sequence[Given] | None]
 """Shows dialogs, one per question and as many as the tool takes at once; returns what came back for each, in order.
 
 None is for all of them: cancelled, skipped, ended by a timer. It may raise anything: then the tool has failed.
 """
+
+Load: TypeAlias = Callable[[], bool]
+"""Loads the tool and returns once it is there, or False: a lookup found none. It may raise anything: the loading failed."""
 
 _NOTHING = Prompt("")
 """Before the first ask."""
@@ -42,7 +49,10 @@ class ToolFailedError(AssentError):
 
 
 class ToolSurface:
-    """Asks through a selection tool. `most` is how many times it may be called for one ask."""
+    """Asks through a selection tool. `most` is how many times it may be called for one ask.
+
+    `load` is for a tool that may not be there from the start; what to look for is in `detect.TOOLS`.
+    """
 
     def __init__(
         self,
@@ -51,8 +61,10 @@ class ToolSurface:
         say: Callable[[str], None],
         *,
         most: int | None = None,
+        load: Load | None = None,
     ) -> None:
         self._select, self._capability, self._say, self._most = select, capability, say, most
+        self._load = load
         self._prompt = _NOTHING
         self._dialogs: tuple[Dialog, ...] = ()
         self._open: dict[int, Dialog] = {}
@@ -69,7 +81,22 @@ class ToolSurface:
         self._dialogs = fold_prompt(ask.prompt, self._capability)
         if not self._dialogs:
             raise ToolFailedError(f'"{quote(ask.prompt.title)}" cannot be asked by {self._capability.name}.')
+        self._be_loaded()
+        block = render_explanation(ask.prompt) if is_menu(ask.prompt) else ""
+        if block:
+            self._say(block)
         self._begin()
+
+    def _be_loaded(self) -> None:
+        if self._load is None:
+            return
+        try:
+            is_there = self._load()
+        except Exception as error:
+            raise ToolFailedError(f"{self._capability.name} cannot be loaded: {quote(str(error))}") from error
+        if not is_there:
+            raise ToolFailedError(f"{self._capability.name} has no such tool.")
+        self._load = None  # what is loaded stays
 
     def _begin(self) -> None:
         self._replies = {}

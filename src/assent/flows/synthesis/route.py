@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from enum import StrEnum
 
+from msgspec.structs import replace
+
 from assent.protocol.finding import ACTIONABLE_FROM, FYI_ANCHOR, Action, AutofixClass, Finding
 
-__all__ = ["Route", "route_of"]
+__all__ = ["Route", "route_of", "settle_class"]
 
 _CONFIRMED = 100
 
@@ -37,3 +39,18 @@ def route_of(finding: Finding) -> Route:
     if is_safe and finding.has_fix and finding.recommended_action is Action.APPLY:
         return Route.SILENT
     return Route.WALK
+
+
+def settle_class(finding: Finding) -> Finding:
+    """Return a finding whose class says what happens with it, where that is less than was handed in (3.7).
+
+    What a person has to see is not safe, and what has no fix needs more than a sign-off.
+    """
+    settled = finding.autofix_class
+    if route_of(finding) is not Route.WALK:
+        return finding
+    if settled is AutofixClass.SAFE_AUTO:
+        settled = AutofixClass.GATED_AUTO
+    if settled is AutofixClass.GATED_AUTO and not finding.has_fix:
+        settled = AutofixClass.MANUAL
+    return finding if settled is finding.autofix_class else replace(finding, autofix_class=settled)

@@ -1,0 +1,172 @@
+"""A fix told in words (W33-W36): a person says yes or no to what it does, and does not proofread it.
+
+Rule 1: no diff is shown. It is said how many lines go and come.
+Rule 2: a block of code is shown as it is where it only adds something and has at most five lines; else it is counted.
+Rule 3: at most two pieces of inline code stay code in a sentence, each of them short and with a space on each side, also
+        before a full stop. The others lose their marks and keep their words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+from assent.flows.walk_through.prose import (
+    brief,
+    guard,
+    join_words,
+    next_closing,
+    passes_for_ours,
+    sentences,
+)
+from assent.protocol.display import display
+from assent.protocol.finding import Finding
+from assent.protocol.markdown import fence
+from assent.protocol.words import count
+
+__all__ = ["render_fix"]
+
+_MAX_RAW_LINES = 5
+"""W35: so many lines of code are shown as they are."""
+_MAX_SPANS = 2
+"""W34: so many pieces of inline code in a sentence."""
+_SPAN_WORDS, _SPAN_LENGTH = 4, 40
+"""What is still an identifier, a flag or a short phrase (W34)."""
+_LENGTH = 1_000
+
+
+class _Code(msgspec.Struct, frozen=True):
+    """A block of code in a fix."""
+
+    lines: list[str]
+    is_diff: bool
+
+
+_DIFF_HEAD = ("diff --git ", "@@ ", "@@@ ")
+_DIFF_LINE = re.compile(r"[-+]|@@|diff --git |index [0-9a-f]|\\ No newline")
+_DIFF_FENCE = re.compile(r"\s*[`~]{3,}\s*(?:diff|patch|udiff)\b", re.IGNORECASE)
+# A fix with these words takes something away for what it brings.
+_REPLACES = re.compile(
+    r"\b(?:replac|renam|rewrit|reword|rephras|substitut|swap|chang|instead\b|before\s*:|after\s*:|old\s*:|was\s*:|current\s*:)",
+    re.IGNORECASE,
+)
+_LIST_MARK = re.compile(r"\s*(?:(?:#{1,6}|[-*+]|[0-9]{1,3}[.)])\s+|>\s?)+")
+_BOLD = re.compile(r"(?<![\w/*])\*\*(?=\S)([^*]*[^*\s])\*\*(?![\w/*])")
+_TICKS = re.compile(r"`+")
+
+
+def render_fix(finding: Finding) -> str:
+    """Return what a finding's fix does, in words; a short block of new text is shown as it is."""
+    blocks = list(_split(display(finding.suggested_fix or "").split("\n")))
+    codes = [block for block in blocks if isinstance(block, _Code)]
+    replaces = finding.edit is not None or any(
+        _REPLACES.search(block) for block in blocks if isinstance(block, str)
+    )
+    is_short = sum(len(block.lines) for block in codes) <= _MAX_RAW_LINES
+    # A line of code that looks like ours cannot be quoted without changing it, so it is not shown.
+    is_plain = not any(block.is_diff or any(map(passes_for_ours, block.lines)) for block in codes)
+    is_raw = is_short and is_plain and not replaces
+    parts: list[str] = []
+    words: list[str] = []
+    for block in blocks:
+        if isinstance(block, str):
+            words.append(block)
+        elif is_raw:
+            parts += [_prose(words), fence("\n".join(block.lines))]
+            words = []
+        else:
+            words.append(_summary(block))
+    return "\n\n".join(filter(None, [*parts, _prose(words)])) or "The proposed fix has no words."
+
+
+def _split(lines: list[str]) -> Iterator[str | _Code]:
+    """Yield the blocks of code of a text, and the lines between them that say anything."""
+    closing, is_diff = "", False
+    run: list[str] = []
+    for line in lines:
+        was, closing = closing, next_closing(line, closing)
+        if bool(was) == bool(closing):
+            run.append(line)
+            continue
+        yield from _code(run, is_diff) if was else _split_plain(run)
+        run, is_diff = [], _DIFF_FENCE.match(line) is not None
+    yield from _code(run, is_diff) if closing else _split_plain(run)
+
+
+def _code(lines: list[str], is_diff: bool) -> Iterator[_Code]:
+    shown = "\n".join(lines).strip("\n").split("\n")
+    if any(line.strip() for line in shown):
+        yield _Code(shown, is_diff or _looks_like_diff(shown))
+
+
+def _looks_like_diff(lines: list[str]) -> bool:
+    signs = {line.lstrip()[:1] for line in lines}
+    return {"+", "-"} <= signs or any(line.startswith(_DIFF_HEAD) for line in lines)
+
+
+def _split_plain(lines: list[str]) -> Iterator[str | _Code]:
+    """Yield lines outside of fences; a diff may stand there, too."""
+    run: list[str] = []
+    is_hunk = False
+    for line in [*lines, ""]:
+        if (is_hunk and line.startswith(" ")) or _DIFF_LINE.match(line.lstrip()):
+            run.append(line)
+            is_hunk = is_hunk or line.startswith("@@")
+            continue
+        if run and _looks_like_diff(run):
+            yield _Code(run, is_diff=True)
+        else:
+            yield from filter(str.strip, run)
+        run, is_hunk = [], False
+        if line.strip():
+            yield line
+
+
+def _summary(code: _Code) -> str:
+    if not code.is_diff:
+        return f"The new text is a block of {count(len(code.lines), 'line')}."
+    bare = [line.lstrip() for line in code.lines]
+    out = sum(1 for line in bare if line.startswith("-") and not line.startswith("---"))
+    new = sum(1 for line in bare if line.startswith("+") and not line.startswith("+++"))
+    said = [f"takes out {count(out, 'line')}" if out else "", f"puts in {count(new, 'line')}" if new else ""]
+    return f"The change {join_words(filter(None, said)) if out or new else 'is a diff without lines'}."
+
+
+def _prose(lines: list[str]) -> str:
+    """Return lines as one paragraph without markup."""
+    text = ""
+    for line in lines:
+        mark = _LIST_MARK.match(line)
+        words = " ".join(line[mark.end() if mark else 0 :].split())
+        if text and words:
+            # A list entry or a heading is no sentence that the next line goes on with.
+            joint = "; " if mark and text[-1] not in ".!?:;,…" else " "
+            text += joint
+        text += words
+    cut = brief(text, _LENGTH)
+    more = len(text.split()) - len(cut.split()) if cut != text else 0
+    note = f" ({count(more, 'more word')})" if more else ""
+    return guard(_limit_spans(cut) + note) if cut else ""
+
+
+def _limit_spans(text: str) -> str:
+    """Return `text` with as much inline code as a sentence may have, set off by spaces (W34)."""
+    pieces = _TICKS.split(text)
+    shown, used = "", 0
+    for place, piece in enumerate(pieces):
+        is_span = place % 2 == 1 and place + 1 < len(pieces)  # a last mark without its twin begins nothing
+        if is_span and used < _MAX_SPANS and _is_short_phrase(piece):
+            shown = f"{shown.rstrip()} `{piece.strip()}` "
+            used += 1
+            continue
+        words = piece if is_span else _BOLD.sub(r"\1", piece)
+        if not is_span and len(sentences(f"{words}A")) > 1:  # the sentence ends in here, whatever follows
+            used = 0
+        shown += words.lstrip() if shown.endswith("` ") else words
+    return shown.strip()
+
+
+def _is_short_phrase(span: str) -> bool:
+    return 0 < len(span.strip()) <= _SPAN_LENGTH and len(span.split()) <= _SPAN_WORDS

@@ -1,0 +1,29 @@
+"""Apply was picked, and the finding has no fix: a person says what is to happen instead (W49, W53-W60)."""
+
+from __future__ import annotations
+
+from assent.flows.step import Flow, say
+from assent.flows.walk_through.defer import defer
+from assent.flows.walk_through.menu import DEFER, SKIP, no_fix_prompt
+from assent.flows.walk_through.walk import Walk, choose
+from assent.protocol.decision import Decision, Verb
+from assent.protocol.finding import Action, Finding
+
+__all__ = ["ask_without_fix"]
+
+_REDIRECTED = "redirected from Apply — no suggested_fix"
+_ACKNOWLEDGED = "Apply picked but no suggested_fix — no edit dispatched"
+
+
+def ask_without_fix(walk: Walk, finding: Finding) -> Flow[Action | None]:
+    """Decide the finding; return what its dependents may follow: Defer or Skip, nothing where it is acknowledged."""
+    chosen = yield from choose(no_fix_prompt(finding, walk.place_of(finding), walk.unavailable))
+    if chosen == DEFER:
+        return (yield from defer(walk, finding, _REDIRECTED))
+    if chosen == SKIP:
+        walk.decide(Decision(finding, Verb.SKIPPED, _REDIRECTED))
+        yield from say("→ Skipped.")
+        return Action.SKIP
+    walk.decide(Decision(finding, Verb.ACKNOWLEDGED, reason=_ACKNOWLEDGED))
+    yield from say("→ Acknowledged. No document edit.")
+    return None

@@ -1,0 +1,125 @@
+"""What a walk-through knows at a moment: what was decided, what is to be applied, what failed (W62).
+
+It lives in the flow and nowhere else. A flow that is driven again from its journal comes to the same.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from assent.flows.step import Answered, Ended, Flow, ask
+from assent.flows.walk_through.effect import Writable
+from assent.flows.walk_through.menu import DECISION
+from assent.protocol.ask import Kind
+from assent.protocol.decision import Decision, Failure, Verb
+from assent.protocol.finding import Action, Finding
+from assent.protocol.prompt import Prompt
+
+__all__ = ["LeftError", "Walk", "choose", "first_sentence"]
+
+
+class LeftError(Exception):
+    """A question ended without an answer: the walk-through is over, and what was decided is discarded (W64, W-X21)."""
+
+    def __init__(self, ended: Ended) -> None:
+        super().__init__(ended.reason)
+        self.ended = ended
+
+
+class Walk:
+    """A walk-through under way."""
+
+    def __init__(self, path: str, date: str, findings: Sequence[Finding], append: Writable) -> None:
+        self.path = path
+        self.date = date
+        """The calendar date of the review."""
+        self.findings = tuple(findings)
+        """What is to be decided about, in order."""
+        self.append = append
+        """Whether anything can be deferred into the document; decided once (W-U12)."""
+        self.known_digest: str | None = None
+        """Of the document as it was left here; None: however it is found, it is taken as it is."""
+        self.failures: list[Failure] = []
+        self.notes: list[str] = []
+        self._decisions: dict[str, Decision] = {}
+
+    @property
+    def decisions(self) -> tuple[Decision, ...]:
+        """What was decided, in that order."""
+        return tuple(self._decisions.values())
+
+    @property
+    def undecided(self) -> tuple[Finding, ...]:
+        """What has yet to be decided, in order."""
+        return tuple(finding for finding in self.findings if not self.is_decided(finding))
+
+    def is_decided(self, finding: Finding) -> bool:
+        """Whether there is a decision about it."""
+        return finding.finding_id in self._decisions
+
+    def decide(self, decision: Decision) -> None:
+        """Put a decision on the list. There is none yet: what was decided is never touched again."""
+        finding = decision.finding
+        assert not self.is_decided(finding), finding.finding_id  # noqa: S101 - every way here looks first
+        if decision.verb is Verb.SKIPPED and not decision.reason:
+            decision = Decision(finding, Verb.SKIPPED, decision.note, reason=_why_skipped(finding))
+        self._decisions[finding.finding_id] = decision
+
+    def to_apply(self) -> Iterator[Finding]:
+        """Give the Apply set, in the order of the findings."""
+        for finding in self.findings:
+            decision = self._decisions.get(finding.finding_id)
+            if decision is not None and decision.verb is Verb.APPLIED:
+                yield finding
+
+    def fail_to_apply(self, finding: Finding, reason: str) -> None:
+        """Note that a fix is not in the document: it was decided, and is not counted as applied."""
+        self._decisions.pop(finding.finding_id, None)
+        self.failures.append(Failure(finding, Action.APPLY, reason))
+
+    def place_of(self, finding: Finding) -> tuple[int, int] | None:
+        """Return which of how many it is; nothing where it is the only one (W-X9, W-X10)."""
+        total = len(self.findings)
+        return None if total == 1 else (self.findings.index(finding) + 1, total)
+
+    @property
+    def unavailable(self) -> str:
+        """Why nothing can be deferred into the document; empty where it can."""
+        return "" if self.append.is_writable else self.append.reason
+
+    def recommended(self, finding: Finding) -> Action:
+        """Return what is recommended: as synthesis said, but never what cannot be chosen (W45)."""
+        action = finding.recommended_action
+        return Action.SKIP if action is Action.DEFER and self.unavailable else action
+
+
+def choose(prompt: Prompt, kind: Kind = Kind.FINDING, *, may_lapse: bool = False) -> Flow[str | None]:
+    """Ask, and return the key of what was chosen; nothing where the question `may_lapse` and did.
+
+    Raises:
+        LeftError: it ended without an answer.
+    """
+    came = yield from ask(prompt, kind, may_lapse=may_lapse)
+    if isinstance(came, Answered):
+        return came.values[DECISION][0]
+    if may_lapse:
+        return None
+    raise LeftError(came)
+
+
+def first_sentence(text: str) -> str:
+    """Return the first sentence of a text, on one line.
+
+    >>> first_sentence("Readers of v1.2 stop here. And then")
+    'Readers of v1.2 stop here.'
+    """
+    line = " ".join(text.split())
+    for end in (". ", "! ", "? "):
+        head, mark, _ = line.partition(end)
+        line = f"{head}{mark}".strip()
+    return line
+
+
+def _why_skipped(finding: Finding) -> str:
+    """Return why somebody may skip it, in its own terms (W70)."""
+    return f"anchor {finding.confidence}: {first_sentence(finding.why_it_matters)}"

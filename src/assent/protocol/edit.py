@@ -1,0 +1,50 @@
+"""An exact change of a document: one passage becomes another, and every other byte stays.
+
+Rule 1: the passage must stand in the document exactly once. Which of two was meant is not guessed.
+Rule 2: bytes in, bytes out. Around the passage the document need not even be text.
+Rule 3: reviewers write new lines as LF. In a document whose lines all end in CRLF they mean CRLF.
+"""
+
+from __future__ import annotations
+
+from assent.protocol.display import quote
+from assent.protocol.error import BadRequestError
+from assent.protocol.finding import Edit
+
+__all__ = ["apply_edit", "with_line_ends_of"]
+
+_LF, _CRLF = b"\n", b"\r\n"
+
+
+def apply_edit(document: bytes, edit: Edit) -> bytes:
+    """Return the document with the change in it.
+
+    Raises:
+        BadRequestError: the passage is not there, stands there more than once, or would stay as it is.
+    """
+    before, after = (with_line_ends_of(document, _encode(text)) for text in (edit.before, edit.after))
+    start = document.find(before)
+    if start < 0:
+        raise BadRequestError(f'What the edit replaces, "{quote(edit.before)}", is not in the document.')
+    # From the next byte on: two places may overlap, as those of "aba" in "ababa".
+    if document.find(before, start + 1) >= 0:
+        raise BadRequestError(
+            f'What the edit replaces, "{quote(edit.before)}", is in the document more than once.'
+        )
+    if before == after:
+        raise BadRequestError("The edit changes nothing.")
+    return document[:start] + after + document[start + len(before) :]
+
+
+def with_line_ends_of(document: bytes, text: bytes) -> bytes:
+    """Return `text` with CRLF for every new line, where the document has nothing else; else as it is."""
+    if _LF not in text or _LF not in document or document.count(_LF) != document.count(_CRLF):
+        return text
+    return text.replace(_CRLF, _LF).replace(_LF, _CRLF)
+
+
+def _encode(text: str) -> bytes:
+    try:
+        return text.encode()
+    except UnicodeEncodeError:
+        raise BadRequestError("The edit has half of a surrogate pair in it, so it is no text.") from None
