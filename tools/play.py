@@ -10,7 +10,8 @@ the terminal shows. Ids, moments, spans of time and process numbers may differ; 
     ```console play waits=again       at its end the command waits, or is just about to
     ```console play kill              the command is killed (kill -9) once it has asked and waits
     ```console play more kill         the command that waits is killed
-    ```console play more              goes on where this terminal's last block stopped
+    ```console play more              goes on where this terminal's last block stopped; if it begins with a reply, at the
+                                      prompt that the block before it left
 
 With --write a page that does not tell the truth any more is captured anew.
 """
@@ -168,6 +169,8 @@ class _Stage:
         terminal = self._terminal(block.words.get("terminal", "one"))
         self._told.learn_page(block.text)
         known = len(known_ids(self._folder))
+        if "more" in block.words and block.text.startswith("> "):
+            terminal.give_back_line()
         try:
             self._enter(terminal, block.text.splitlines())
             if "$ " in block.text and (block.words.get("waits") == "" or "kill" in block.words):

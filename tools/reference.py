@@ -14,6 +14,8 @@ from tools.page import ROOT
 from tools.reference_capability import render_capabilities
 from tools.reference_cli import render_cli
 from tools.reference_error import render_errors, render_exit_status
+from tools.reference_findings import render_findings_schema
+from tools.reference_findings_page import render_findings
 from tools.reference_gate import render_gates
 from tools.reference_json import render_json_page
 from tools.reference_python import render_python
@@ -31,6 +33,8 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/cli.md": render_cli,
     "docs/reference/errors.md": render_errors,
     "docs/reference/exit-status.md": render_exit_status,
+    "docs/reference/findings.md": render_findings,
+    "docs/reference/findings.schema.json": render_findings_schema,
     "docs/reference/gates.md": render_gates,
     "docs/reference/json.md": render_json_page,
     "docs/reference/python.md": render_python,

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import re
-import types
 from enum import StrEnum
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -30,70 +27,12 @@ from assent.protocol.review import (
     Severity,
     Visual,
 )
-from tools.source import field_notes, first_sentence, table
+from tools.reference_shape import note_of, render_shape
+from tools.source import table
 
 __all__ = ["render_session"]
 
 _SHAPES: tuple[type[msgspec.Struct], ...] = (Review, PullRequest, Chunk, Finding, Comment, Visual)
-_SIMPLE = {str: "string", bool: "true or false", int: "number", type(None): "null"}
-_PATTERNS = {
-    r"^(?!\.{1,2}$)[A-Za-z0-9_.-]{1,100}(?!\n)$": "1 to 100 letters, digits, `.`, `_` and `-`",
-    r"^[0-9a-f]{7,64}(?!\n)$": "7 to 64 digits of a commit's hash, in lower case",
-    r"^[^\r\n]*(?!\n)$": "on one line",
-    r"^[^\x00-\x1f]*(?!\n)$": "without control characters",
-}
-"""What a pattern means; one that is missing here fails the page, and not the reader."""
-
-
-def _words(kind: Any) -> str:
-    if kind in _SIMPLE:
-        return _SIMPLE[kind]
-    origin, inner = get_origin(kind), get_args(kind)
-    if origin is Annotated:
-        return _words(inner[0])
-    if origin in (Union, types.UnionType):
-        return " or ".join(_words(part) for part in inner if part is not type(None))
-    if origin is Literal:
-        return ", ".join(f"`{value}`" for value in inner)
-    if origin is tuple:
-        return f"list of {_words(inner[0])}"
-    if issubclass(kind, StrEnum):
-        return f"[{kind.__name__.lower()}](#{kind.__name__.lower()})"
-    return f"[{_title(kind)}](#{_anchor(kind)})"
-
-
-def _title(struct: type) -> str:
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", struct.__name__).lower()
-
-
-def _anchor(struct: type) -> str:
-    return _title(struct).replace(" ", "-")
-
-
-def _limits(kind: Any) -> str:
-    """Say what an annotation allows."""
-    if get_origin(kind) in (Union, types.UnionType, tuple):
-        return "; ".join(filter(None, (_limits(part) for part in get_args(kind))))
-    told = []
-    for meta in get_args(kind)[1:] if get_origin(kind) is Annotated else ():
-        if meta.pattern is not None:
-            told.append(_PATTERNS[meta.pattern])
-        if meta.max_length is not None:
-            told.append(f"{meta.min_length or 0} to {meta.max_length:,} characters")
-        if meta.ge is not None:
-            told.append(f"{meta.ge:,} to {meta.le:,}")
-    return ", ".join(told)
-
-
-def _default(field: msgspec.structs.FieldInfo) -> str:
-    if field.required:
-        return "needed"
-    value = field.default
-    if isinstance(value, bool):
-        return "`true`" if value else "`false`"
-    return f"`{value}`" if value not in (None, "", (), msgspec.NODEFAULT) else ""
-
-
 _NOTES = {
     ("PullRequest", "owner"): "Who owns the repository",
     ("PullRequest", "repo"): "Its name",
@@ -129,31 +68,18 @@ _NOTES = {
 }
 
 
-def _note(struct: type[msgspec.Struct], name: str) -> str:
-    told = _NOTES.get((struct.__name__, name)) or field_notes(struct).get(name)
-    if told is None:
-        raise KeyError(f"{struct.__name__}.{name} says nowhere what it is.")
-    return told.removesuffix(".")
-
-
-def _shape(struct: type[msgspec.Struct]) -> str:
-    hints = get_type_hints(struct, include_extras=True)
-    rows = []
-    for field in msgspec.structs.fields(struct):
-        hint = hints[field.name]
-        rows.append(
-            (f"`{field.name}`", _words(hint), _default(field), _note(struct, field.name), _limits(hint))
-        )
-    title = _title(struct).capitalize()
-    return f"### {title}\n\n{first_sentence(struct)}\n\n" + table(
-        ("field", "type", "default", "meaning", "limits"), rows
-    )
+def _link(kind: type[StrEnum]) -> str:
+    """Return a link: the enums of this page have a part of their own."""
+    return f"[{kind.__name__.lower()}](#{kind.__name__.lower()})"
 
 
 def _result(struct: type[msgspec.Struct]) -> str:
     return table(
         ("field", "meaning"),
-        [(f"`{field.name}`", _note(struct, field.name)) for field in msgspec.structs.fields(struct)],
+        [
+            (f"`{field.name}`", note_of(struct, field.name, _NOTES))
+            for field in msgspec.structs.fields(struct)
+        ],
     )
 
 
@@ -184,7 +110,7 @@ def render_session() -> str:
     return "\n".join(
         [
             _HEAD.format(findings=f"{MAX_FINDINGS:,}"),
-            *(_shape(struct) for struct in _SHAPES),
+            *(render_shape(struct, _NOTES, enum_words=_link) for struct in _SHAPES),
             _SEVERITY,
             table(("severity", "ids begin with", "shown as"), severities),
             _CATEGORY.format(shown=SHOWN_FROM),

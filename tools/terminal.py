@@ -113,6 +113,10 @@ class Terminal:
         self._taken += fresh.count("\n")
         return fresh
 
+    def give_back_line(self) -> None:
+        """Let the last line be shown once more: what is typed there now belongs to what follows."""
+        self._taken -= 1
+
     def everything(self) -> str:
         """Return all that was ever shown."""
         return "\n".join(map(self._text, range(self._screen.cursor.y + 1)))

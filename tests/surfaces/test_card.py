@@ -15,6 +15,7 @@ from assent.protocol.gate import CONTEXTS, Context, Gate, follow_up, render_gate
 from assent.protocol.prompt import Field, Option, Prompt, question
 from assent.surfaces.card import (
     lay_out,
+    lay_out_markdown,
     render_block,
     render_card,
     render_headline,
@@ -26,6 +27,7 @@ from assent.surfaces.card import (
 )
 from assent.surfaces.ink import Ink
 from assent.surfaces.width import columns
+from tests.surfaces.menus import BLOCK, FINDING, FINDING_LINES
 
 __all__: list[str] = []
 
@@ -187,3 +189,26 @@ def test_headline_of_a_gate_says_where_things_stand() -> None:
 def test_title_that_begins_with_a_colon_is_shown_whole() -> None:
     """It is the title by its place."""
     assert lay_out(render_question(question(":abc", ["Red", "Blue"])), PLAIN, 80)[0] == ":abc"
+
+
+def test_menu_in_a_list_is_its_stem_on_one_line() -> None:
+    """Its line end is ours, and no hidden character."""
+    shown = render_headline(replace(ASK, kind=Kind.FINDING, prompt=FINDING))
+    assert shown == " ".join(FINDING_LINES[:2])
+
+
+def test_menu_shown_whole_among_other_asks_keeps_the_marks_and_its_letters() -> None:
+    """Its block is an agent's text there like any other."""
+    lines = render_card(replace(ASK, kind=Kind.FINDING, prompt=FINDING), PLAIN, 100, NOW)
+    start = lines.index(FINDING_LINES[0])
+    assert lines[start + 1] == f": {FINDING_LINES[1]}"
+    for line in BLOCK:
+        assert (f": {line}" if line else ":") in lines
+    assert [line for line in lines if line.startswith("  ")] == [f"  {line}" for line in FINDING_LINES[2:]]
+
+
+def test_markdown_is_coloured_by_whole_lines_and_not_in_code() -> None:
+    """Headings and labels only."""
+    lines = lay_out_markdown("## a\n**b**\nc **d**\n~~~\n# e\n```\n~~~\n# f", 80, COLOURED.strong)
+    strong = [COLOURED.strong(line) for line in ("## a", "**b**", "# f")]
+    assert lines == [*strong[:2], "c **d**", "~~~", "# e", "```", "~~~", strong[2]]

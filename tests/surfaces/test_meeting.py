@@ -11,12 +11,15 @@ from assent.client.drive import drive
 from assent.flows.gate import check, pass_gate
 from assent.flows.step import Answered, Ended, Flow
 from assent.flows.step import Ask as AskStep
+from assent.protocol.ask import Kind
 from assent.protocol.error import BadPromptError, StillOpen
 from assent.protocol.gate import CHUNK_LOOP, PHASE_GATE, Choice, Gate, check_question
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import question
 from assent.surfaces.meeting import Meeting
 from tests.proves import proves
+from tests.surfaces.menus import BLOCK as BLOCK_LINES
+from tests.surfaces.menus import FINDING, FINDING_LINES
 from tests.surfaces.room import Room
 
 __all__: list[str] = []
@@ -67,6 +70,27 @@ def test_gate_is_shown_as_the_exact_block_and_then_only_the_prompt_sign(room: Ro
     room.type("2\n")
     assert meeting.read() == Answered({"action": ("Set focus",)}, "2", "human:ana")
     assert room.screen.getvalue() == f"{above}{BLOCK}> "
+
+
+@proves("W29")
+def test_stored_menu_has_what_is_around_it_above_its_block(room: Room) -> None:
+    """Who asks and how to answer from elsewhere; between block and question, and behind the last option, is nothing."""
+    meeting = room.meeting()
+    os.write(room.keys, b"A\n")  # typed before it was shown, so for nothing
+    meeting.present(AskStep(FINDING, Kind.FINDING))
+    assert meeting.ask is not None
+    blank, header, elsewhere, *shown = room.shown()
+    assert blank == ""
+    assert header.startswith("* finding  test / agent:coder")
+    assert elsewhere == f"Or from elsewhere: assent answer {meeting.ask.ask_id[-6:]} …"
+    assert shown == ["", *BLOCK_LINES, "", *FINDING_LINES, ""]
+    room.type("B and C\nb\n")
+    assert meeting.read() == Answered({"decision": ("Defer",)}, "b", "human:ana")
+    assert room.shown()[len(shown) + 2 :] == [
+        '> I didn\'t recognize "B and C".',
+        *FINDING_LINES[2:],
+        "> ",
+    ]
 
 
 def test_typed_reply_is_stored_as_the_typists(room: Room) -> None:

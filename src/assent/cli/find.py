@@ -16,7 +16,7 @@ from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
 from assent.hub.hub import Hub
 from assent.protocol.ask import Ask
-from assent.protocol.display import display, is_encodable, quote
+from assent.protocol.display import is_encodable, quote
 from assent.protocol.error import AssentError, NotFoundError
 from assent.protocol.principal import Assurance, Principal
 from assent.storage.port import Reader
@@ -99,7 +99,7 @@ def look(place: Place, path: Path, read: Callable[[Reader], list[T]], troubles: 
 def complete_ask(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Offer the open asks of everywhere. A key press must be quick and quiet, so whatever goes wrong offers nothing."""
     from assent.cli.gather import gather
-    from assent.surfaces.card import short_id
+    from assent.surfaces.card import render_title, short_id
 
     try:
         place = context.find_object(Place)
@@ -112,5 +112,5 @@ def complete_ask(context: click.Context, _: click.Parameter, incomplete: str) ->
         if not value.startswith(incomplete):
             value = ask.ask_id
         if value.startswith(incomplete):
-            offered.append(CompletionItem(value, help=display(ask.prompt.title, lines=False)[:60]))
+            offered.append(CompletionItem(value, help=render_title(ask)[:60]))
     return offered

@@ -17,7 +17,7 @@ from assent.cli.place import Place, now
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.error import BadRequestError
-from assent.surfaces.card import render_headline, render_kind, render_notes, short_id
+from assent.surfaces.card import render_headline, render_kind, render_notes, render_title, short_id
 from assent.surfaces.ink import Ink, ink_for
 from assent.surfaces.moment import render_span
 from assent.surfaces.terminal import width_of
@@ -131,7 +131,7 @@ def _fill(template: str, found: Gathered, at: datetime) -> str:
         "overdue": str(sum(ask.is_overdue for ask in asks)),
         "projects": ", ".join(sorted({display(ask.project, lines=False) for ask in asks})),
         "oldest": render_span(at - asks[-1].opened_at) if asks else "",
-        "newest": display(asks[0].prompt.title, lines=False) if asks else "",
+        "newest": render_title(asks[0]) if asks else "",
     }
     try:
         parts = list(Formatter().parse(template))

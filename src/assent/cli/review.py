@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
@@ -37,9 +38,9 @@ from assent.protocol.applier_file import MAX_APPLIER_FILE_BYTES, parse_applier
 from assent.protocol.ask import Ask
 from assent.protocol.canonical import Json, convert, digest, parse_json
 from assent.protocol.decision import CompletionReport, NextStep
-from assent.protocol.display import display
+from assent.protocol.display import display, quote
 from assent.protocol.error import AssentError, EffectError, FlowTakenError, StillOpen
-from assent.protocol.finding import MAX_FINDINGS_BYTES, Finding, Intake, RawFinding
+from assent.protocol.finding import MAX_FINDINGS_BYTES, AutofixClass, Finding, Intake, RawFinding
 from assent.protocol.primer import Primer
 from assent.protocol.words import count
 from assent.surfaces.card import short_id
@@ -105,6 +106,8 @@ def command(place: Place, /, **given: Any) -> int:
         raise click.UsageError("Give one of --durable, --headless and --synthesize-only.")
     if given["document"] is None and not given["synthesize_only"]:
         raise click.UsageError("Which document? As in: assent review FINDINGS.json --document PLAN.md")
+    if not given["durable"] and (given["wait"] is not None or given["run_id"] is not None):
+        raise click.UsageError("--wait and --run-id say how a --durable review goes; this is none.")
     intake = read_json_file(given["file"], parse_findings, MAX_FINDINGS_BYTES)
     primer = Primer() if given["primer"] is None else read_json_file(given["primer"], _read_primer)
     if given["synthesize_only"]:
@@ -144,6 +147,7 @@ class _Seat:
         self._opened = opened
         self._ask: Ask | None = None
         self._report: CompletionReport | None = None
+        self._can_type = True
         self._takes_pipe = given["file"] != "-"
         self._progress = Progress(terminal)
 
@@ -156,8 +160,8 @@ class _Seat:
             else:
                 report = self._hold(intake, primer, apply)
         except (KeyboardInterrupt, EOFError, StillOpen) as left:
-            if isinstance(left, KeyboardInterrupt):
-                say("")
+            if not isinstance(left, StillOpen):
+                say("")  # the prompt's sign stands there alone
             if self._report is None:
                 return self._leave()
             report = self._report  # after it, no reply means stop
@@ -167,8 +171,8 @@ class _Seat:
         is_headless = self._given["headless"]
         inputs = prepare_review(intake, self._document, now(), primer, is_headless=is_headless)
         performers = walk_through_performers(self._document.root, apply, self._show_progress)
-        can_type = not is_headless and who_types(self._place, takes_pipe=self._takes_pipe) is not None
-        talk = Talk(self._terminal, can_type=can_type)
+        self._can_type = not is_headless and who_types(self._place, takes_pipe=self._takes_pipe) is not None
+        talk = Talk(self._terminal, can_type=self._can_type)
         return hold_review(inputs, talk, performers, self._tell, self._document_type)
 
     def _hold_durably(self, intake: Intake, primer: Primer, apply: Apply | None) -> CompletionReport:
@@ -224,23 +228,20 @@ class _Seat:
         A command of the project's file is accepted by a person first. That is settled before the first question: after
         the last one it would cost every decision.
         """
-        prose = _count_prose(intake)
+        if self._given["applier"] is not None:
+            words = _split_command(self._given["applier"])
+            return run_applier(words, Path.cwd(), self._place.environ)
+        prose = _count_prose(intake, is_headless=self._given["headless"])
         if not prose:
             return None
-        if self._given["applier"] is not None:
-            words = shlex.split(self._given["applier"])
-            if not words:
-                raise click.UsageError("The applier is a command, as in --applier 'python3 apply.py'.")
-            return run_applier(words, Path.cwd(), self._place.environ)
         root = find_root(Path.cwd())
         file = root / APPLIER_FILE
         text = read_bounded(file, MAX_APPLIER_FILE_BYTES) if file.exists() else b""
         applier = parse_applier(text, APPLIER_FILE)
         if applier is None:
-            say(
-                f"{count(prose, 'finding')} with a fix in words, and no applier: "
-                "what is applied of that will be reported as failed. See assent review --help."
-            )
+            has = "has its fix" if prose == 1 else "have their fixes"
+            say(f"{count(prose, 'finding')} {has} in words only, and no applier is named.")
+            say("Applied, such a fix is reported as failed: see --applier in assent review --help.")
             return None
         words = [*(f"{key}={value}" for key, value in applier.env.items()), *applier.command]
         typist = find_typist(self._place, self._hub) if not self._given["headless"] else None
@@ -266,6 +267,7 @@ class _Seat:
         if self._given["as_json"]:
             self._terminal.tell(render_report(report))
         else:
+            self._terminal.say("")
             click.echo(display(render_report(report)))
 
     def _close(self, report: CompletionReport) -> int:
@@ -276,33 +278,56 @@ class _Seat:
         else:
             click.echo(_COMPLETE)
         if report.next_step is NextStep.REVIEW_AGAIN:
-            again = "the report that --json prints"
-            say(
-                f"For the next round, hand {again} to: assent review FINDINGS.json --document … --primer REPORT.json"
+            kept = (
+                "Keep this report" if self._given["as_json"] else "Only a report in JSON (--json) can be kept"
             )
+            say(f"{kept}: --primer REPORT.json tells the next round what was decided in this one.")
         return DONE
 
     def _leave(self) -> int:
         self._progress.close()
-        ask = self._ask
-        if ask is None and not self._given["durable"]:
-            say("Nothing was decided, and nothing was applied. What was deferred stays in the document.")
-            return STILL_OPEN
-        if ask is not None:
-            with suppress(AssentError):
-                ask = self._asker.show(ask.ask_id)
-            how = f"Answer it with: assent answer {short_id(ask.ask_id)} …"
-            say(f"The question stays open. {how}\nThe same command goes on there.")
+        ask_id = None
+        if not self._given["durable"]:
+            say("The review ends without a report: what was decided is gone, and none of it applied.")
+            say("Safe fixes and deferred findings stay in the document.")
+            if not self._can_type:
+                say("No reply is read here. Let others answer with --durable, or ask nobody with --headless.")
+        else:
+            if self._ask is not None and self._is_open(self._ask):
+                ask_id = self._ask.ask_id
+                say(f"The question stays open. Answer it with: assent answer {short_id(ask_id)} …")
+            say("The same command goes on there.")
         if self._given["as_json"]:
-            echo_json(msgspec.json.encode({"how": "open", "ask_id": ask and ask.ask_id}))
+            echo_json(msgspec.json.encode({"how": "open", "ask_id": ask_id}))
         return STILL_OPEN
 
+    def _is_open(self, ask: Ask) -> bool:
+        """Whether the last question still waits; whoever left may have done so after its answer."""
+        with suppress(AssentError):
+            ask = self._asker.show(ask.ask_id)
+        return ask.is_open
 
-def _count_prose(intake: Intake) -> int:
-    """Return how many findings have a fix in words alone."""
+
+def _split_command(text: str) -> list[str]:
+    """Return the words of a command that can be run."""
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        raise click.UsageError(f"--applier cannot be read as a command: {error}.") from None
+    if not words:
+        raise click.UsageError("The applier is a command, as in --applier 'python3 apply.py'.")
+    if shutil.which(words[0]) is None:
+        raise click.UsageError(f'There is no program "{quote(words[0])}" for --applier.')
+    return words
+
+
+def _count_prose(intake: Intake, *, is_headless: bool) -> int:
+    """Return how many findings that may be applied have a fix in words alone; headless, only safe ones may."""
     every: list[RawFinding | Finding] = [*(intake.merged or ())]
     for output in intake.outputs:
         every += output.findings
+    if is_headless:
+        every = [finding for finding in every if finding.autofix_class is AutofixClass.SAFE_AUTO]
     return sum(bool(finding.suggested_fix) and finding.edit is None for finding in every)
 
 

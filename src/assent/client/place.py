@@ -67,6 +67,8 @@ def find_document(file: Path, noun: str = "document") -> DocumentPlace:
     Raises:
         NotFoundError: there is no such file.
     """
+    if file.is_dir():
+        raise NotFoundError(f"{file} is a folder, and a {noun} is a file.")
     if not file.is_file():
         raise NotFoundError(f"There is no {noun} {file}.")
     whole = file.resolve()

@@ -31,6 +31,8 @@ _LINK = re.compile(
     r"""[ ]{0,3}\[[^\]]++\]:[ \t]*+[^\s]++(?:[ \t]++(?:"[^"]*+"|'[^']*+'|\([^)]*+\)))?+\s*+"""
 ).fullmatch
 _FOOTNOTE = re.compile(r"[ ]{0,3}\[\^[^\]\s]++\]:").match
+_SIGNS = frozenset(" \t#>-+*_=`~<0123456789")
+"""A line that begins with anything else is text."""
 _FRONT_MATTER = {"---": ("---", "..."), "+++": ("+++",)}
 
 _BLOCK_TAGS = (
@@ -122,6 +124,7 @@ _KINDS = {
     _Leaf.HTML: BlockKind.HTML,
     _Leaf.TAGS: BlockKind.HTML,
 }
+_BETWEEN = (_Leaf.NONE, _Leaf.PARAGRAPH)
 
 
 def is_blank_line(line: str) -> bool:
@@ -188,6 +191,8 @@ class _Scanner:
 
     def read(self, number: int) -> None:
         """Take the next line in."""
+        if self._leaf in _BETWEEN and self._read_plainly(number):
+            return
         line = self._lines[number].rstrip("\r\n").expandtabs(4)
         depth, rest = self._match(line)
         is_inside = depth == len(self._boxes)
@@ -202,6 +207,22 @@ class _Scanner:
                 self._stops[-1] = number + 1
         else:
             self._read_text(number, depth, rest, is_inside)
+
+    def _read_plainly(self, number: int) -> bool:
+        """Take in a line of which the first character tells all; most lines of most documents are such."""
+        line = self._lines[number]
+        if is_blank_line(line):
+            if any(box.is_empty or not box.width for box in self._boxes):
+                return False
+            self._leaf = _Leaf.NONE
+        elif self._boxes or line[0] in _SIGNS:
+            return False
+        elif self._leaf is _Leaf.PARAGRAPH:
+            self._stops[-1] = number + 1
+        else:
+            self.begin(BlockKind.PARAGRAPH, number, number + 1)
+            self._leaf = _Leaf.PARAGRAPH
+        return True
 
     def _match(self, rest: str) -> tuple[int, str]:
         """Return how many of the open boxes the line is in, and what of it is left."""
@@ -247,8 +268,10 @@ class _Scanner:
 
     def _read_text(self, number: int, depth: int, rest: str, is_inside: bool) -> None:
         was_paragraph = self._leaf is _Leaf.PARAGRAPH
-        opened, rest = self._open_boxes(number, depth, rest, was_paragraph and is_inside)
-        bare = rest.lstrip(" ")
+        opened, bare = False, rest.lstrip(" ")
+        if bare[0] in _SIGNS:
+            opened, rest = self._open_boxes(number, depth, rest, was_paragraph and is_inside)
+            bare = rest.lstrip(" ")
         is_indented = len(rest) - len(bare) >= 4  # noqa: PLR2004
         is_paragraph = was_paragraph and not opened
         if is_paragraph and is_inside and not is_indented and self._underline(number, bare):
@@ -321,6 +344,8 @@ class _Scanner:
         """Return what begins in a line, or goes on; NONE: a heading, a rule, or nothing in a box that is empty."""
         if is_indented:
             return _Leaf.PARAGRAPH if is_paragraph else _Leaf.INDENTED
+        if bare and bare[0] not in _SIGNS:
+            return _Leaf.PARAGRAPH
         if not bare or _HEADING(bare) or _RULE(bare):
             return _Leaf.NONE
         if fence := _FENCE(bare):

@@ -28,7 +28,7 @@ class PrimerEntry(msgspec.Struct, frozen=True, omit_defaults=True):
 class Primer(msgspec.Struct, frozen=True, omit_defaults=True):
     """The decisions of the rounds before this one; a new review starts without."""
 
-    rounds: Annotated[int, Meta(ge=0, le=1_000)] = 0
+    rounds: Annotated[int, Meta(ge=0)] = 0
     """How many there were."""
     applied: tuple[PrimerEntry, ...] = ()
     rejected: tuple[PrimerEntry, ...] = ()

@@ -37,6 +37,7 @@ __all__ = [
     "render_parts",
     "render_question_of",
     "render_silence",
+    "render_title",
     "short_id",
 ]
 
@@ -69,14 +70,18 @@ def render_kind(ask: Ask) -> str:
     return f"{SIGNS[ask.kind]} {ask.kind.replace('_', ' ')}"
 
 
+def render_title(ask: Ask) -> str:
+    """Return an ask's title on one line; a menu's stem may have several."""
+    title = ask.prompt.title.strip()
+    return display(" ".join(title.split("\n")) if is_menu(ask.prompt) else title, lines=False)
+
+
 def render_headline(ask: Ask) -> str:
     """Return an ask in one line of a list: its title; of a gate, also where things stand."""
-    title, body = ask.prompt.title.strip(), ask.prompt.body.strip()
-    if is_menu(ask.prompt):
-        title = " ".join(title.splitlines())
+    title, body = render_title(ask), ask.prompt.body.strip()
     if ask.prompt.commands and ask.prompt.fields[0].options and body:
-        title = f"{title}: {body.splitlines()[0]}"
-    return display(title, lines=False)
+        title = f"{title}: {display(body.splitlines()[0], lines=False)}"
+    return title
 
 
 def render_header(ask: Ask, ink: Ink, width: int) -> str:

@@ -99,13 +99,9 @@ def drop_orphans(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 
 
 def _without_missing(finding: Finding, known: set[str]) -> Finding:
-    others = known - {finding.finding_id} if finding.finding_id in _links(finding) else known
-    root = finding.depends_on if finding.depends_on in others else None
-    dependents = tuple(dict.fromkeys(each for each in finding.dependents if each in others))
+    itself = finding.finding_id
+    root = finding.depends_on if finding.depends_on in known and finding.depends_on != itself else None
+    dependents = tuple(dict.fromkeys(each for each in finding.dependents if each in known and each != itself))
     if (root, dependents) == (finding.depends_on, finding.dependents):
         return finding
     return replace(finding, depends_on=root, dependents=dependents)
-
-
-def _links(finding: Finding) -> tuple[str | None, ...]:
-    return (finding.depends_on, *finding.dependents)

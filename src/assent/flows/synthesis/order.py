@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from assent.protocol.finding import Finding, FindingType
 from assent.protocol.fingerprint import normalise
@@ -17,37 +17,54 @@ __all__ = ["put_roots_first", "sort_by_document", "sort_by_severity", "sort_by_w
 
 _HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.*)").match
 _KINDS = list(FindingType)
-_LOOKED_FOR = 200
-"""Characters of a quote: more tell no better where it is, and cost."""
+_LOOKED_FOR = 6
+"""Words of a quote: more tell no better where it begins, and cost."""
 
 
 def sort_by_document(findings: Iterable[Finding], document: str | None) -> tuple[Finding, ...]:
     """Return findings in document order."""
+    told = tuple(findings)
     if not document:
-        return tuple(findings)
-    text, headings = _read(document)
+        return told
+    beginnings = {finding.finding_id: _beginning(finding) for finding in told}
+    words, headings = _read(document)
+    found = _find(words, set(beginnings.values()))
 
     def place(finding: Finding) -> int:
-        quote = " ".join(finding.evidence[0].split())[:_LOOKED_FOR] if finding.evidence else ""
-        found = text.find(quote) if quote else -1
-        return found if found >= 0 else headings.get(normalise(finding.section), len(text))
+        heading = headings.get(normalise(finding.section), len(words))
+        return found.get(beginnings[finding.finding_id], heading)
 
-    return tuple(sorted(findings, key=place))
+    return tuple(sorted(told, key=place))
 
 
-def _read(document: str) -> tuple[str, dict[str, int]]:
-    """Return the document in single spaces, as a quote may run over lines, and where its headings are in that."""
+def _beginning(finding: Finding) -> tuple[str, ...]:
+    return tuple(normalise(finding.evidence[0]).split()[:_LOOKED_FOR]) if finding.evidence else ()
+
+
+def _read(document: str) -> tuple[list[str], dict[str, int]]:
+    """Return the document's words, as a quote may run over lines, and where its headings are among them."""
     headings: dict[str, int] = {}
-    lines: list[str] = []
-    length = 0
+    words: list[str] = []
     for line in document.splitlines():
-        words = " ".join(line.split())
-        if words:
-            if heading := _HEADING(words):
-                headings.setdefault(normalise(heading["title"]), length)
-            lines.append(words)
-            length += len(words) + 1
-    return " ".join(lines), headings
+        if heading := _HEADING(line):
+            headings.setdefault(normalise(heading["title"]), len(words))
+        words += normalise(line).split()
+    return words, headings
+
+
+def _find(words: list[str], wanted: set[tuple[str, ...]]) -> dict[tuple[str, ...], int]:
+    """Return where each run of words stands first, in one pass for all of them."""
+    lengths: defaultdict[str, set[int]] = defaultdict(set)
+    for run in wanted:
+        if run:
+            lengths[run[0]].add(len(run))
+    found: dict[tuple[str, ...], int] = {}
+    for place, word in enumerate(words):
+        for length in lengths.get(word, ()):
+            run = tuple(words[place : place + length])
+            if run in wanted:
+                found.setdefault(run, place)
+    return found
 
 
 def sort_by_weight(findings: Iterable[Finding]) -> tuple[Finding, ...]:
@@ -70,28 +87,26 @@ def put_roots_first(findings: Sequence[Finding]) -> tuple[Finding, ...]:
     known = {finding.finding_id: finding for finding in findings}
     roots = _roots_of(findings, known)
     placed: dict[str, Finding] = {}
+    seen: set[str] = set()
     for finding in findings:
         way = [finding.finding_id]
-        on_way = {finding.finding_id}
         while way:
-            missing = next(
-                (each for each in roots[way[-1]] if each not in placed and each not in on_way), None
-            )
+            seen.add(way[-1])
+            missing = next((each for each in roots.get(way[-1], ()) if each not in seen), None)
             if missing is None:
                 last = way.pop()
                 placed.setdefault(last, known[last])
             else:
                 way.append(missing)
-                on_way.add(missing)
     return tuple(placed.values())
 
 
-def _roots_of(findings: Iterable[Finding], known: dict[str, Finding]) -> defaultdict[str, dict[str, None]]:
-    """Return the roots of each finding by what both ends say, each once and in order."""
+def _roots_of(findings: Iterable[Finding], known: dict[str, Finding]) -> dict[str, Iterator[str]]:
+    """Return the roots of each finding by what both ends say, to be gone through once."""
     roots: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for finding in findings:
         if finding.depends_on in known:
             roots[finding.finding_id][str(finding.depends_on)] = None
         for dependent in finding.dependents:
             roots[dependent][finding.finding_id] = None
-    return roots
+    return {dependent: iter(found) for dependent, found in roots.items()}

@@ -89,7 +89,11 @@ def _parse_merged(whole: _Object) -> Intake:
             findings[finding.finding_id] = finding
     texts = {}
     for name in _LISTS[1:]:
-        texts[name], bad = _parse_texts(_list(whole, name) if whole.get(name) else [], f"$.{name}", "")
+        entries = whole.get(name) or []
+        if not isinstance(entries, list):
+            dropped.append(Dropped("", f"A list is needed, at $.{name}."))
+            entries = []
+        texts[name], bad = _parse_texts(entries, f"$.{name}", "")
         dropped += bad
     return Intake(
         merged=tuple(findings.values()),
@@ -103,18 +107,18 @@ def _parse_outputs(outputs: Sequence[Json], places: Sequence[str]) -> Intake:
     read: list[ReviewerOutput] = []
     failed: list[str] = []
     dropped: list[Dropped] = []
-    why = "The list is empty"
+    why = "the list is empty"
     for number, (output, place) in enumerate(zip(outputs, places, strict=True), start=1):
         try:
             parsed, bad = _parse_output(output, place)
         except _Unreadable as fault:
-            why = why if failed else f"The output at {place} {fault}"
+            why = why if failed else f"the one at {place} {fault}"
             failed.append(_name_of(output) or f"reviewer {number}")
         else:
             read.append(parsed)
             dropped += bad
     if not read:
-        raise BadRequestError(f"There is no reviewer's output that can be read. {why}.")
+        raise BadRequestError(f"No reviewer's output can be read: {why}.")
     return Intake(outputs=tuple(read), failed=tuple(failed), dropped=tuple(dropped))
 
 
@@ -122,7 +126,8 @@ def _parse_output(output: Json, place: str) -> tuple[ReviewerOutput, list[Droppe
     if not isinstance(output, dict):
         raise _Unreadable("is no object")
     if lacks := [name for name in _REQUIRED if name not in output]:
-        raise _Unreadable(f"lacks {' and '.join(lacks)}")
+        hint = "; in a merged set, findings carry id and recommended_action" if "reviewer" in lacks else ""
+        raise _Unreadable(f"lacks {', '.join(lacks)}{hint}")
     reviewer = _name_of(output)
     if reviewer is None:
         raise _Unreadable(f"has no name of 1 to {_MAX_NAME} characters as its reviewer")
@@ -161,9 +166,7 @@ def _parse_records(
             dropped.append(Dropped(reviewer, _explain(error, where)))
             continue
         if fault := _blank_part(finding):
-            dropped.append(
-                Dropped(reviewer, f"A finding needs {fault} that can be seen, at {where}.{fault}.")
-            )
+            dropped.append(Dropped(reviewer, f"Nothing of it can be seen, at {where}.{fault}."))
         else:
             read.append((where, finding))
     return read, dropped

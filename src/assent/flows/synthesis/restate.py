@@ -15,9 +15,11 @@ from assent.protocol.fingerprint import normalise
 __all__ = ["Restatements"]
 
 _SENTENCE_END = re.compile(r"[.!?;:]\s|\n")
-_PHRASE_FROM, _PHRASE_TO = 3, 12
-"""Words of a title that is looked for inside other texts: fewer could stand there by chance, more are a sentence."""
-_LOOKED_AT = 200
+_PHRASE_FROM, _PHRASE_TO = 3, 10
+"""Words of a title that is looked for inside other texts: fewer could stand there by chance, and a title has no more (W-U1)."""
+_SENTENCES = 20
+"""Of a reason."""
+_LOOKED_AT = 100
 """Words of a risk or question."""
 
 
@@ -30,18 +32,18 @@ class Restatements:
         for finding in findings:
             titles = [normalise(title) for title in (finding.title, finding.plain_title) if title.strip()]
             self._sentences |= {*titles, normalise(finding.why_it_matters)}
-            self._sentences |= {
-                normalise(part) for part in _SENTENCE_END.split(finding.why_it_matters) if part.strip()
-            }
+            parts = (normalise(part) for part in _SENTENCE_END.split(finding.why_it_matters, _SENTENCES))
+            self._sentences |= {part for part in parts if part.count(" ") + 1 >= _PHRASE_FROM}
             for words in (tuple(title.split()) for title in titles):
                 if _PHRASE_FROM <= len(words) <= _PHRASE_TO:
                     self._phrases.setdefault(len(words), set()).add(words)
 
     def repeats(self, text: str) -> bool:
         """Whether `text` says nothing that a finding does not say."""
-        if normalise(text) in self._sentences:
+        bare = normalise(text)
+        if bare in self._sentences:
             return True
-        words = tuple(normalise(text).split()[:_LOOKED_AT])
+        words = tuple(bare.split(" ", _LOOKED_AT)[:_LOOKED_AT])
         return any(
             words[start : start + length] in phrases
             for length, phrases in self._phrases.items()

@@ -22,7 +22,7 @@ __all__ = ["Rounds", "apply_primer"]
 _SAME_FROM = 0.5
 """More than half of the words."""
 _DEFERRALS = re.compile(
-    r"^## Deferred / Open Questions[ \t]*$.*?(?=^#{1,2}[ \t]|\Z)", re.MULTILINE | re.DOTALL
+    r"^## Deferred / Open Questions[ \t\r]*$.*?(?=^#{1,2}[ \t]|\Z)", re.MULTILINE | re.DOTALL
 )
 """They hold the quotes of what was deferred, which does not make those a part of the text."""
 

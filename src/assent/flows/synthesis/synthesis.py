@@ -36,6 +36,8 @@ from assent.protocol.primer import Primer
 
 __all__ = ["Synthesis", "render_synthesis", "synthesise"]
 
+_FIRST_ROUND = Primer()
+
 
 class Synthesis(msgspec.Struct, frozen=True):
     """A review as people get to see it."""
@@ -47,7 +49,7 @@ class Synthesis(msgspec.Struct, frozen=True):
     coverage: Coverage
 
 
-def synthesise(intake: Intake, document: str | None = None, primer: Primer = Primer()) -> Synthesis:
+def synthesise(intake: Intake, document: str | None = None, primer: Primer = _FIRST_ROUND) -> Synthesis:
     """Return what becomes of a review, given the document's text and what earlier rounds decided."""
     if intake.merged is not None:
         return _take_merged(intake, intake.merged, document, primer)
@@ -58,11 +60,12 @@ def synthesise(intake: Intake, document: str | None = None, primer: Primer = Pri
     told = sort_by_document((finding for finding, _ in behind.values()), document)
     rounds = apply_primer(told, primer, document)
     findings = _finish(rounds.findings, {key: candidate for key, (_, candidate) in behind.items()})
+    known = Restatements(findings)
     residual, residual_of, repeated = _texts(
-        ((output.reviewer, output.residual_risks) for output in intake.outputs), findings
+        ((output.reviewer, output.residual_risks) for output in intake.outputs), known
     )
     questions, _, asked_again = _texts(
-        ((output.reviewer, output.deferred_questions) for output in intake.outputs), findings
+        ((output.reviewer, output.deferred_questions) for output in intake.outputs), known
     )
     coverage = Coverage(
         personas=count_personas(
@@ -110,10 +113,9 @@ def _with_chains(coverage: Coverage, findings: Iterable[Finding], rounds: Rounds
 
 
 def _texts(
-    handed_in: Iterable[tuple[str, tuple[str, ...]]], findings: tuple[Finding, ...]
+    handed_in: Iterable[tuple[str, tuple[str, ...]]], known: Restatements
 ) -> tuple[tuple[str, ...], Counter[str], int]:
     """Return texts that repeat no finding, each once, how many each reviewer has in it, and how many do repeat one."""
-    known = Restatements(findings)
     kept: dict[str, str] = {}
     share: Counter[str] = Counter()
     repeated = 0

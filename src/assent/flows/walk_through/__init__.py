@@ -2,6 +2,8 @@
 
 effect       what it wants done to the world
 menu         every question with its fixed text
+prose        what agents wrote, as it can stand among lines of ours
+fix          a proposed fix in words
 block        a finding as it is explained before it is asked about
 walk         what is known so far: decisions, the Apply set, what failed
 defer        an entry in the document's Open Questions, and what to do when that fails

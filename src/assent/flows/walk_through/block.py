@@ -21,7 +21,7 @@ _HANDLE_WORDS, _HANDLE_LENGTH = 8, 100
 """W31 and W-U1."""
 _REASON_SENTENCES, _REASON_LENGTH = 3, 600
 """W37."""
-_QUOTE, _NAME, _NAMES = 160, 60, 4
+_QUOTE, _CONFLICT, _NAME, _NAMES = 160, 500, 60, 4
 _CONFIRMED = 100
 
 _NO_FIX = "None was proposed: the review names the issue without a concrete fix."
@@ -66,7 +66,8 @@ def _reason(finding: Finding) -> str:
     if not is_blank(said):
         return brief(" ".join(sentences(said)[:_REASON_SENTENCES]), _REASON_LENGTH)
     evidence = next((brief(quoted, _QUOTE) for quoted in finding.evidence if not is_blank(quoted)), "")
-    quotes = [f'The document says: "{evidence}".'] if evidence else []
+    stop = "" if evidence.endswith((".", "!", "?")) else "."
+    quotes = [f'The document says: "{evidence}"{stop}'] if evidence else []
     return " ".join([*quotes, _who(finding)])
 
 
@@ -87,7 +88,7 @@ def _who(finding: Finding) -> str:
 
 def _conflict_line(finding: Finding, action: Action, remap: str) -> str:
     """Return who recommended what and what became of it; the action that is named last is the marked one (W-X16)."""
-    conflict = "" if is_blank(finding.conflict_context) else one_line(finding.conflict_context)
+    conflict = "" if is_blank(finding.conflict_context) else brief(finding.conflict_context, _CONFLICT)
     said = " ".join(filter(None, [conflict, one_line(remap)]))
     if not said:
         return ""

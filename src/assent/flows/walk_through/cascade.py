@@ -7,10 +7,12 @@ Rule 3: what is decided already is never touched.
 
 from __future__ import annotations
 
+from collections import Counter
+
 from assent.flows.step import Flow, say
-from assent.flows.walk_through.block import handle_of
 from assent.flows.walk_through.defer import defer
 from assent.flows.walk_through.menu import CASCADE, cascade_prompt
+from assent.flows.walk_through.prose import one_line
 from assent.flows.walk_through.walk import Walk, choose
 from assent.protocol.decision import Decision, Verb
 from assent.protocol.error import BadRequestError
@@ -30,17 +32,24 @@ def cascade(walk: Walk, root: Finding, action: Action) -> Flow[None]:
     if action is Action.APPLY:
         raise BadRequestError("Apply on a root never cascades.")
     named = set(root.dependents)
-    dependents = [finding for finding in walk.undecided if finding.finding_id in named]
+    dependents = [  # either end may say that they are linked
+        finding
+        for finding in walk.undecided
+        if finding.finding_id in named or finding.depends_on == root.finding_id
+    ]
     if not dependents:
         return
     chosen = yield from choose(cascade_prompt(root, walk.place_of(root), action, dependents))
     if chosen != CASCADE:
         return
-    note = f"cascaded from {handle_of(root)}"
+    note = f"cascaded from {one_line(root.title)}"
+    came: Counter[Verb] = Counter()
     for finding in dependents:
-        if action is Action.DEFER:
-            yield from defer(walk, finding, note, is_told=False)
-        else:
+        if action is Action.SKIP:
             walk.decide(Decision(finding, Verb.SKIPPED, note))
-    done = "skipped" if action is Action.SKIP else "deferred"
-    yield from say(f"→ Cascaded. {count(len(dependents), 'dependent finding')} {done}.")
+            came[Verb.SKIPPED] += 1
+        else:
+            deferred = yield from defer(walk, finding, note, is_told=False)
+            came[Verb.DEFERRED if deferred is Action.DEFER else Verb.SKIPPED] += 1
+    done = (f"{count(number, 'dependent finding')} {verb.lower()}" for verb, number in came.items())
+    yield from say(f"→ Cascaded. {', '.join(done)}.")

@@ -28,13 +28,15 @@ from assent.protocol.words import count
 
 __all__ = ["render_fix"]
 
-_MAX_RAW_LINES = 5
-"""W35: so many lines of code are shown as they are."""
+_MAX_RAW_LINES, _MAX_RAW_LENGTH = 5, 600
+"""W35: so much code is shown as it is."""
 _MAX_SPANS = 2
 """W34: so many pieces of inline code in a sentence."""
 _SPAN_WORDS, _SPAN_LENGTH = 4, 40
 """What is still an identifier, a flag or a short phrase (W34)."""
 _LENGTH = 1_000
+_READ = 50_000
+"""A fix has no limit of its own. Of one that is longer, the beginning is told."""
 
 
 class _Code(msgspec.Struct, frozen=True):
@@ -53,20 +55,24 @@ _REPLACES = re.compile(
     re.IGNORECASE,
 )
 _LIST_MARK = re.compile(r"\s*(?:(?:#{1,6}|[-*+]|[0-9]{1,3}[.)])\s+|>\s?)+")
-_BOLD = re.compile(r"(?<![\w/*])\*\*(?=\S)([^*]*[^*\s])\*\*(?![\w/*])")
+_BOLD = re.compile(r"(?<![\w/*`])\*\*(?=\S)([^*]*[^*\s])\*\*(?![\w/*`])")
+_RULE = frozenset("-*_= ")
+_STOPS = tuple(".!?:;,…")
 _TICKS = re.compile(r"`+")
 
 
 def render_fix(finding: Finding) -> str:
     """Return what a finding's fix does, in words; a short block of new text is shown as it is."""
-    blocks = list(_split(display(finding.suggested_fix or "").split("\n")))
+    whole = finding.suggested_fix or ""
+    blocks = list(_split(display(whole[:_READ]).split("\n")))
     codes = [block for block in blocks if isinstance(block, _Code)]
     replaces = finding.edit is not None or any(
         _REPLACES.search(block) for block in blocks if isinstance(block, str)
     )
-    is_short = sum(len(block.lines) for block in codes) <= _MAX_RAW_LINES
+    added = [line for block in codes for line in block.lines]
+    is_short = len(added) <= _MAX_RAW_LINES and sum(map(len, added)) <= _MAX_RAW_LENGTH
     # A line of code that looks like ours cannot be quoted without changing it, so it is not shown.
-    is_plain = not any(block.is_diff or any(map(passes_for_ours, block.lines)) for block in codes)
+    is_plain = not any(block.is_diff for block in codes) and not any(map(passes_for_ours, added))
     is_raw = is_short and is_plain and not replaces
     parts: list[str] = []
     words: list[str] = []
@@ -77,12 +83,13 @@ def render_fix(finding: Finding) -> str:
             parts += [_prose(words), fence("\n".join(block.lines))]
             words = []
         else:
-            words.append(_summary(block))
-    return "\n\n".join(filter(None, [*parts, _prose(words)])) or "The proposed fix has no words."
+            words += ["", _summary(block)]
+    told = "\n\n".join(filter(None, [*parts, _prose(words)])) or "The proposed fix has no words."
+    return told if len(whole) <= _READ else f"{told}\n\n(This is the beginning of {len(whole):,} characters.)"
 
 
 def _split(lines: list[str]) -> Iterator[str | _Code]:
-    """Yield the blocks of code of a text, and the lines between them that say anything."""
+    """Yield the blocks of code of a text, and the lines between them."""
     closing, is_diff = "", False
     run: list[str] = []
     for line in lines:
@@ -118,10 +125,9 @@ def _split_plain(lines: list[str]) -> Iterator[str | _Code]:
         if run and _looks_like_diff(run):
             yield _Code(run, is_diff=True)
         else:
-            yield from filter(str.strip, run)
+            yield from run
         run, is_hunk = [], False
-        if line.strip():
-            yield line
+        yield line
 
 
 def _summary(code: _Code) -> str:
@@ -136,15 +142,20 @@ def _summary(code: _Code) -> str:
 
 def _prose(lines: list[str]) -> str:
     """Return lines as one paragraph without markup."""
-    text = ""
+    told: list[str] = []
+    gap = ""
     for line in lines:
         mark = _LIST_MARK.match(line)
         words = " ".join(line[mark.end() if mark else 0 :].split())
-        if text and words:
-            # A list entry or a heading is no sentence that the next line goes on with.
-            joint = "; " if mark and text[-1] not in ".!?:;,…" else " "
-            text += joint
-        text += words
+        if not words or set(words) <= _RULE:
+            gap = gap or ". "
+            continue
+        # What begins a list entry or a paragraph is nothing that the line before goes on with.
+        gap = "; " if mark else gap
+        joint = " " if not told or told[-1].endswith(_STOPS) else gap or " "
+        told.append(f"{joint}{words}")
+        gap = ""
+    text = _BOLD.sub(r"\1", "".join(told).strip())
     cut = brief(text, _LENGTH)
     more = len(text.split()) - len(cut.split()) if cut != text else 0
     note = f" ({count(more, 'more word')})" if more else ""
@@ -161,10 +172,9 @@ def _limit_spans(text: str) -> str:
             shown = f"{shown.rstrip()} `{piece.strip()}` "
             used += 1
             continue
-        words = piece if is_span else _BOLD.sub(r"\1", piece)
-        if not is_span and len(sentences(f"{words}A")) > 1:  # the sentence ends in here, whatever follows
+        if not is_span and len(sentences(f"{piece}A")) > 1:  # the sentence ends in here, whatever follows
             used = 0
-        shown += words.lstrip() if shown.endswith("` ") else words
+        shown += piece.lstrip() if shown.endswith("` ") else piece
     return shown.strip()
 
 

@@ -13,8 +13,8 @@ from assent.flows.walk_through.overview import (
     entry_of,
     failure_lines,
     is_decision,
-    leftover_parts,
     nest,
+    remainder_parts,
     render_coverage,
 )
 from assent.flows.walk_through.prose import brief, one_line
@@ -35,7 +35,7 @@ def render_envelope(report: CompletionReport) -> str:
         ("Applied fixes", [f"- {entry_of(finding)}" for finding in report.fixes]),
         ("Proposed fixes", _pending(nested, are_decisions=False)),
         ("Decisions", _pending(nested, are_decisions=True)),
-        *leftover_parts(report.fyi, report.residual_risks, report.deferred_questions),
+        *remainder_parts(report.fyi, report.residual_risks, report.deferred_questions),
         ("Coverage", [coverage] if (coverage := render_coverage(report.coverage)) else []),
     ]
     blocks = [f"Review of {one_line(report.document)}, headless: nobody was asked."]

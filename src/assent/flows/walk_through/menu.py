@@ -124,9 +124,10 @@ def finding_prompt(
     """Return the question about one finding (W29-W46); `action` is what is recommended now, perhaps remapped."""
     is_remapped = action is not finding.recommended_action
     remap = ""
-    if is_remapped:  # W45
-        short = unavailable.removesuffix(" in this environment")
-        remap = f"Synthesis recommended {finding.recommended_action}; downgraded to {action} — {short}."
+    if is_remapped:  # W45, W55
+        was = finding.recommended_action
+        why = "no suggested_fix" if was is Action.APPLY else unavailable.removesuffix(" in this environment")
+        remap = f"Synthesis recommended {was}; downgraded to {action} — {why}."
     stem = f"{position_line(finding, place)}\n{action_framing(finding, action, is_remapped)}"
     without: list[str] = []
     if unavailable:

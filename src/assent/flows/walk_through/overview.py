@@ -23,9 +23,9 @@ __all__ = [
     "entry_of",
     "failure_lines",
     "is_decision",
-    "leftover_parts",
-    "leftovers_line",
     "nest",
+    "remainder_line",
+    "remainder_parts",
     "render_coverage",
     "render_overview",
     "section",
@@ -35,7 +35,7 @@ TITLE = 200
 """Of a title, as much as a list shows."""
 _CELL, _REMARK, _COMPACT, _REASON = 100, 300, 100, 500
 _COMPACT_FROM = 5
-"""W-U15: so many leftovers are listed in short."""
+"""W-U15: so much of what is only told is listed in short."""
 _BAR = re.compile(r"(\\*)\|")
 
 Part = tuple[str, list[str]]
@@ -50,7 +50,7 @@ def render_overview(synthesis: Synthesis, fixed: Sequence[Finding], failures: Se
     blocks += section("Failures", failure_lines(failures))
     blocks += section("Applied fixes", [f"- {entry_of(finding)}" for finding in fixed])
     blocks += _tables(pending)
-    for heading, lines in leftover_parts(fyi, synthesis.residual_risks, synthesis.deferred_questions):
+    for heading, lines in remainder_parts(fyi, synthesis.residual_risks, synthesis.deferred_questions):
         blocks += section(heading, lines)
     coverage = render_coverage(synthesis.coverage)
     return "\n\n".join([*blocks, *section("Coverage", [coverage] if coverage else [])])
@@ -107,12 +107,13 @@ def nest(findings: Sequence[Finding]) -> list[tuple[Finding, list[Finding]]]:
     One level only, so a finding whose root hangs on another one itself stands alone: nothing is lost in a circle.
     """
     known = {finding.finding_id for finding in findings}
-    hanging = {finding.finding_id for finding in findings if finding.depends_on in known}
+    roots = {dependent: finding.finding_id for finding in findings for dependent in finding.dependents}
+    roots |= {finding.finding_id: finding.depends_on for finding in findings if finding.depends_on in known}
     below: dict[str, list[Finding]] = {}
     above: list[Finding] = []
     for finding in findings:
-        root = finding.depends_on
-        if root is not None and root in known and root not in hanging:
+        root = roots.get(finding.finding_id)
+        if root is not None and root not in roots:
             below.setdefault(root, []).append(finding)
         else:
             above.append(finding)
@@ -172,7 +173,7 @@ _PERSONA_FIELDS = ("reviewer", "status", "findings", "auto", "proposed", "decisi
 # What is only told
 
 
-def leftover_parts(fyi: Sequence[Finding], residual: Sequence[str], deferred: Sequence[str]) -> list[Part]:
+def remainder_parts(fyi: Sequence[Finding], residual: Sequence[str], deferred: Sequence[str]) -> list[Part]:
     """Return what remains in the report and asks for nothing; where it is much, in short."""
     is_compact = len(fyi) + len(residual) + len(deferred) >= _COMPACT_FROM
     limit = _COMPACT if is_compact else _REMARK
@@ -188,7 +189,7 @@ def leftover_parts(fyi: Sequence[Finding], residual: Sequence[str], deferred: Se
     return [part for part in parts if part[1]]
 
 
-def leftovers_line(fyi: int, residual: int, deferred: int) -> str:
+def remainder_line(fyi: int, residual: int, deferred: int) -> str:
     """Return how much remains, as in `2 FYI observations, 1 residual concern remain in the report.`; empty: nothing."""
     kinds = [(fyi, "FYI observation"), (residual, "residual concern"), (deferred, "deferred question")]
     named = ", ".join(count(number, noun) for number, noun in kinds if number)

@@ -67,7 +67,7 @@ def sentences(line: str) -> list[str]:
 # Passages
 
 
-_LABELS = frozenset(skeleton(label) for label in ("What's wrong", "Proposed fix", "Why it works"))
+_LABELS = tuple(skeleton(label) for label in ("What's wrong", "Proposed fix", "Why it works"))
 _OPENINGS = tuple(skeleton(opening) for opening in ("Section:", "Verdict:", "Review complete", "→"))
 _COUNTER = re.compile(re.escape(skeleton("Finding")) + r" \S+ of ")
 _HEADING_OR_OPTION = re.compile(r"\s*(?:#{1,6}(?:\s|$)|[A-Za-z][.)]\s)")
@@ -77,8 +77,10 @@ def passes_for_ours(line: str) -> bool:
     """Whether a line looks like a heading, a label, an option or a verdict."""
     head = line[:_HEAD]
     shape = skeleton(head.strip(" \t*_#>:"))
+    is_bold = head.lstrip().startswith(("**", "__"))
+    is_label = shape in _LABELS or (is_bold and shape.startswith(_LABELS))
     is_opening = shape.startswith(_OPENINGS) or _COUNTER.match(shape) is not None
-    return is_opening or shape in _LABELS or _HEADING_OR_OPTION.match(head) is not None
+    return is_label or is_opening or _HEADING_OR_OPTION.match(head) is not None
 
 
 def guard(line: str) -> str:

@@ -16,8 +16,8 @@ from assent.flows.walk_through.overview import (
     TITLE,
     count_fixes,
     failure_lines,
-    leftover_parts,
-    leftovers_line,
+    remainder_line,
+    remainder_parts,
     render_coverage,
     section,
 )
@@ -72,15 +72,15 @@ def render_report(report: CompletionReport) -> str:
 
 def _nothing_to_decide(report: CompletionReport) -> str:
     """Return the counts of a review that asked nothing (W75)."""
-    leftovers = leftovers_line(len(report.fyi), len(report.residual_risks), len(report.deferred_questions))
+    remainder = remainder_line(len(report.fyi), len(report.residual_risks), len(report.deferred_questions))
     applied = f"{count_fixes(len(report.fixes))} applied"
     if report.failures or report.undecided:
         failed = [f"{count_fixes(len(report.failures))} failed"] if report.failures else []
         left = [f"{count(len(report.undecided), 'finding')} undecided"] if report.undecided else []
         said = f"{', '.join([applied, *failed, *left])}."
     else:
-        said = f"All {'actionable ' if leftovers else ''}findings resolved — {applied}."
-    return f"{said} ({leftovers})" if leftovers else said
+        said = f"All {'actionable ' if remainder else ''}findings resolved — {applied}."
+    return f"{said} ({remainder})" if remainder else said
 
 
 def _entry(decision: Decision) -> str:
@@ -100,7 +100,8 @@ def _entry(decision: Decision) -> str:
     details = [
         brief(detail, _DETAIL) for detail in dict.fromkeys([*details, decision.note]) if not is_blank(detail)
     ]
-    said = f" — {'; '.join(details)}" if details else ""
+    *first, last = details or [""]
+    said = f" — {'; '.join([*(detail.rstrip('.') for detail in first), last])}" if details else ""
     return f"- {brief(finding.title, TITLE)} ({finding.severity}): {decision.verb}{said}"
 
 
@@ -119,7 +120,7 @@ def _counts(report: CompletionReport) -> str:
 
 def _coverage(report: CompletionReport) -> list[str]:
     blocks: list[str] = []
-    for heading, lines in leftover_parts(report.fyi, report.residual_risks, report.deferred_questions):
+    for heading, lines in remainder_parts(report.fyi, report.residual_risks, report.deferred_questions):
         blocks += [f"**{heading}**", "\n".join(lines)]
     coverage = render_coverage(report.coverage)
     if coverage:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from assent.flows.step import Answered, Ended, Flow, ask
 from assent.flows.walk_through.effect import Writable
 from assent.flows.walk_through.menu import DECISION
+from assent.flows.walk_through.prose import sentences
 from assent.protocol.ask import Kind
 from assent.protocol.decision import Decision, Failure, Verb
 from assent.protocol.finding import Action, Finding
@@ -42,6 +43,7 @@ class Walk:
         self.failures: list[Failure] = []
         self.notes: list[str] = []
         self._decisions: dict[str, Decision] = {}
+        self._numbers = {finding.finding_id: number for number, finding in enumerate(findings, start=1)}
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -80,12 +82,12 @@ class Walk:
     def place_of(self, finding: Finding) -> tuple[int, int] | None:
         """Return which of how many it is; nothing where it is the only one (W-X9, W-X10)."""
         total = len(self.findings)
-        return None if total == 1 else (self.findings.index(finding) + 1, total)
+        return None if total == 1 else (self._numbers[finding.finding_id], total)
 
     @property
     def unavailable(self) -> str:
         """Why nothing can be deferred into the document; empty where it can."""
-        return "" if self.append.is_writable else self.append.reason
+        return "" if self.append.is_writable else self.append.reason or "document cannot be written"
 
     def recommended(self, finding: Finding) -> Action:
         """Return what is recommended: as synthesis said, but never what cannot be chosen (W45)."""
@@ -113,11 +115,7 @@ def first_sentence(text: str) -> str:
     >>> first_sentence("Readers of v1.2 stop here. And then")
     'Readers of v1.2 stop here.'
     """
-    line = " ".join(text.split())
-    for end in (". ", "! ", "? "):
-        head, mark, _ = line.partition(end)
-        line = f"{head}{mark}".strip()
-    return line
+    return sentences(" ".join(text.split()))[0]
 
 
 def _why_skipped(finding: Finding) -> str:

@@ -87,9 +87,10 @@ def walk_through(inputs: ReviewInputs) -> Flow[Outcome]:
 def _go(inputs: ReviewInputs, walk: Walk, synthesis: Synthesis, safe: Pass) -> Flow[Way]:
     if inputs.is_headless:
         return Way.HEADLESS
+    if synthesis.findings or synthesis.residual_risks or synthesis.deferred_questions:
+        yield from say(render_overview(synthesis, safe.applied, walk.failures))
     if not walk.findings:  # W9
         return Way.NOTHING_TO_DECIDE
-    yield from say(render_overview(synthesis, safe.applied, walk.failures))
     return (yield from go_one_way(walk))
 
 
