@@ -13,17 +13,18 @@ __all__ = ["every_error", "render_errors", "render_exit_status"]
 
 _MEANINGS = {
     DONE: "Done: answered, accepted, chosen, listed, steered; a loop that is complete; a session that was posted, saved, "
-    "discarded or cancelled. Also `--no-wait`, which prints the id, and an empty list",
+    "discarded or cancelled; a document review whose report is out, whatever its verdict. Also `--no-wait`, which prints the id, and an empty list",
     FAILED: "Anything else, with one plain sentence and never a stack trace. A loop whose command failed. A "
     "review that could not be posted",
     USAGE: "The command was used wrongly, or the reply was not recognised and the ask stays open",
     STILL_OPEN: "Still open: the wait lapsed, Ctrl-C, or the terminal went away. Nothing was decided. A loop, gate "
-    "or session that was stopped or paused and can be gone on with",
+    "or session that was stopped or paused and can be gone on with. A document review that was left before its end",
     REFUSED: "A person declined, or you may not do this: an agent can neither answer nor steer. A run that cannot be "
     "steered that way: RESULT is a failure",
     ENDED: "The ask ended without an answer: withdrawn, expired or superseded. The run was cancelled",
-    TAKEN: "Somebody else was first, or the key belongs to another question. Somebody else drives the run",
-    UNFINISHED: "A loop that came to its limit, or is stuck",
+    TAKEN: "Somebody else was first, or the key belongs to another question. Somebody else drives the run, or "
+    "goes through the review",
+    UNFINISHED: "A loop that came to its limit, or is stuck. A confirm that asks for changes first",
 }
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from assent.protocol.finding import MAX_FINDINGS, Finding, RawFinding, ReviewerOutput
+from assent.protocol.finding import MAX_RECORDS, Finding, RawFinding, ReviewerOutput
 
 __all__ = ["render_findings_schema"]
 
@@ -43,7 +43,7 @@ def render_findings_schema() -> str:
     parts["RawFinding"]["properties"]["title"] |= _TITLE
     for name in ("ReviewerOutput", "MergedSet"):
         for listed in ("findings", "residual_risks", "deferred_questions"):
-            parts[name]["properties"][listed]["maxItems"] = MAX_FINDINGS
+            parts[name]["properties"][listed]["maxItems"] = MAX_RECORDS
     whole: dict[str, Any] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Findings of a document review",

@@ -23,7 +23,7 @@ from assent.protocol.decision import (
 )
 from assent.protocol.deferral import SECTION, append_deferral
 from assent.protocol.finding import (
-    MAX_FINDINGS,
+    MAX_RECORDS,
     MAX_FINDINGS_BYTES,
     Action,
     AutofixClass,
@@ -54,7 +54,10 @@ _NOTES = {
     ("RawFinding", "section"): "The heading that it stands under",
     ("RawFinding", "why_it_matters"): "What goes wrong for whoever reads or builds it",
     ("RawFinding", "finding_type"): "Something is wrong, or something is missing",
-    ("RawFinding", "autofix_class"): "How much of a person its fix needs; [the classes](#classes-of-fix)",
+    (
+        "RawFinding",
+        "autofix_class",
+    ): "The class of fix: how much of a person it needs; [the classes](#classes-of-fix)",
     ("RawFinding", "confidence"): "The [anchor](#anchors): how sure it is",
     ("RawFinding", "suggested_fix"): "What to do about it, in words. Without it there is nothing to apply",
     ("RawFinding", "stance"): "[Judgement](#judgement): whether the passage is to be changed or kept",
@@ -66,7 +69,7 @@ _NOTES = {
     (
         "RawFinding",
         "concerns",
-    ): "[Judgement](#judgement): the component that it falls with, spelled as in `challenges`",
+    ): "[Judgement](#judgement): the component whose root it falls with, spelled as in `challenges`",
     ("RawFinding", "is_low_confidence"): "[Judgement](#judgement): its own reviewer doubts it",
     ("RawFinding", "is_tradeoff"): "[Judgement](#judgement): a fix is named, but which way to go is open",
     ("RawFinding", "promotion"): "[Judgement](#judgement): why it needs less than a `manual` one does",
@@ -93,8 +96,14 @@ _NOTES = {
     ("Coverage", "personas"): "What each reviewer contributed",
     ("Coverage", "roots"): "Findings that others fall with",
     ("Coverage", "dependents"): "Findings that fall with a root",
-    ("Coverage", "suppressed"): "Titles of findings that were decided against in an earlier round; nobody is asked again",
-    ("Coverage", "not_landed"): "Titles of findings that were applied in an earlier round, and are found again",
+    (
+        "Coverage",
+        "suppressed",
+    ): "Titles of findings that were decided against in an earlier round; nobody is asked again",
+    (
+        "Coverage",
+        "not_landed",
+    ): "Titles of findings that were applied in an earlier round, and are found again",
     ("PersonaCount", "reviewer"): "Its name",
     ("PersonaCount", "status"): "`done`, or `failed`: what it handed in cannot be read",
     ("PersonaCount", "findings"): "All of its findings: `auto` + `proposed` + `decisions` + `fyi`",
@@ -143,8 +152,8 @@ _PROMOTIONS = {
 _WAYS = {
     Way.WALK_THROUGH: "One by one, all of them",
     Way.LFG_THE_REST: "One by one, and the rest together",
-    Way.LFG: "All as recommended, after a preview",
-    Way.APPEND: "All into the document's Open Questions, after a preview",
+    Way.LFG: "All as recommended, after a bulk preview",
+    Way.APPEND: "All into the document's Open Questions, after a bulk preview",
     Way.REPORT_ONLY: "Nothing was decided",
     Way.NOTHING_TO_DECIDE: "No finding needed a person",
     Way.HEADLESS: "Nobody was asked",
@@ -278,7 +287,7 @@ def render_findings() -> str:
     _check_names()
     return "\n".join(
         [
-            _HEAD.format(findings=f"{MAX_FINDINGS:,}", megabytes=MAX_FINDINGS_BYTES >> 20),
+            _HEAD.format(findings=f"{MAX_RECORDS:,}", megabytes=MAX_FINDINGS_BYTES >> 20),
             *(render_shape(struct, _NOTES) for struct in (ReviewerOutput, RawFinding, Edit)),
             _EDIT,
             "### Anchors\n",
@@ -367,7 +376,7 @@ guessed from prose. A reviewer says it in a field of its own; what is not said i
 | `stance` | `keep`: leave the passage as it is | where another reviewer wants it changed, the two become one finding, a trade-off, for which Skip is recommended |
 | `premise` | what the finding rests on, in a few words | of three or more of one reviewer with the same premise the strongest stays, and the others are only told |
 | `challenges` | the component or premise that should not be there at all, outermost part first: `storage/cache` | of severity P0 or P1 and class `manual`, it is a [root](#what-synthesis-does) |
-| `concerns` | the component that its fix touches and that it falls with, spelled as in `challenges` | it is a dependent of the root that questions that component, or what is around it |
+| `concerns` | the component that its fix touches, where the finding has no point if the root is turned down. What is a fault in any case is not linked | it is a dependent of the root that questions that component, or what is around it |
 | `low_confidence` | it doubts itself | Skip is recommended |
 | `open_tradeoff` | there is more than one way to go | of class `manual`, Defer is recommended |
 | `promotion` | why it needs less than judgement | a `manual` finding with a fix is raised |

@@ -12,6 +12,8 @@ from tests.cli.shell import PATIENCE, Result, Shell, Terminal
 __all__ = [
     "DOCUMENT",
     "FIXED",
+    "LIFETIME",
+    "ROLLBACK",
     "ROUND_OF_FIVE",
     "SAFE",
     "TONE",
@@ -117,7 +119,7 @@ TONE = raw(
     confidence=50,
     suggested_fix=None,
 )
-_LIFETIME = raw(
+LIFETIME = raw(
     "Cache lifetime contradicts the SLA",
     severity="P1",
     why_it_matters="Readers see data that is an hour old. The SLA says a minute.",
@@ -155,7 +157,7 @@ _EVICTION = raw(
     edit={"before": "A cache sits", "after": "A bounded cache sits"},
     concerns="cache",
 )
-_ROLLBACK = raw(
+ROLLBACK = raw(
     "Nobody rolls back",
     severity="P1",
     section="Rollout",
@@ -169,14 +171,14 @@ _ROLLBACK = raw(
 ROUND_OF_FIVE = [
     reviewer(
         "coherence",
-        _LIFETIME,
+        LIFETIME,
         _NAME,
         SAFE,
         TONE,
         residual_risks=["The store may be slow."],
         deferred_questions=["Who owns the cache?"],
     ),
-    reviewer("scope-guardian", _PREMISE, _EVICTION, _ROLLBACK),
+    reviewer("scope-guardian", _PREMISE, _EVICTION, ROLLBACK),
 ]
 """Five findings to decide, a safe fix and an observation; one of the five is a root with one dependent."""
 

@@ -22,7 +22,7 @@ from assent.flows.walk_through.effect import CheckAppend, Edited, MakeEdits, Wri
 from assent.protocol.canonical import Json, convert, digest
 from assent.protocol.error import EffectError, ForbiddenError
 from assent.protocol.finding import (
-    MAX_FINDINGS,
+    MAX_RECORDS,
     Action,
     AutofixClass,
     Edit,
@@ -388,13 +388,13 @@ def test_document_that_changed_after_the_pass_is_not_overwritten(document: Path)
 
 def test_largest_review_is_worked_in_in_no_time(document: Path) -> None:
     """As many findings as a review has, each with an edit of its own."""
-    document.write_text("".join(f"line {number};\n" for number in range(MAX_FINDINGS)))
-    findings = [exact(f"f{number}", f" {number};", f" {number}!") for number in range(MAX_FINDINGS)]
+    document.write_text("".join(f"line {number};\n" for number in range(MAX_RECORDS)))
+    findings = [exact(f"f{number}", f" {number};", f" {number}!") for number in range(MAX_RECORDS)]
     begun = time.monotonic()
     edited = make(document, *findings)
     assert time.monotonic() - begun < 5
     assert edited.failed == {}
-    assert edited.content.decode() == "".join(f"line {number}!\n" for number in range(MAX_FINDINGS))
+    assert edited.content.decode() == "".join(f"line {number}!\n" for number in range(MAX_RECORDS))
 
 
 # A command

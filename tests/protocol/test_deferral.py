@@ -405,3 +405,79 @@ def test_line_without_signs_comes_through_unchanged(text: str) -> None:
     assert f"- **{words}** — {words} (P1, {words}, anchor 75)\n\n  {words}.\n" in appended(
         "", new_finding(title=words, section=words, why_it_matters=f"{words}.", reviewers=(words,))
     )
+
+
+@pytest.mark.parametrize(
+    ("why", "shown"),
+    [
+        ("## Head\n---\n* * *\n``` x y\n> # a\n===", "\\## Head\n\\---\n* * \\*\n\\``` x y\n> \\# a\n\\==="),
+        ("[a]: /x\n- [b `]: c`", "[a]\\: /x\n- [b `]\\: c`"),
+        ("See [a]: it is plain.", "See [a]: it is plain."),
+        ("`<!-- a -->` <b>", "`< !-- a -->` &lt;b>"),
+        ("~~~py\n<!-- a\n\n", "~~~py\n< !-- a\n~~~"),
+        ("[t](u) ![i](v) &shy; R&D", "[t]\\(u) ![i]\\(v) &amp;shy; R&D"),
+        ("a ``<b>`` c", "a ``&lt;b>`` c"),
+        ("\\`<b>`", "\\`&lt;b>`"),
+        ("`a|<b>`", "`a|&lt;b>`"),
+        ("\n \n  a\n\n ", "  a"),
+    ],
+)
+def test_signs_of_a_hostile_reason_are_shown_as_they_were_written(why: str, shown: str) -> None:
+    """Each of these would begin, hide, define or fetch something."""
+    lines = render_entry(new_finding(why_it_matters=why))[2:-2]
+    assert "\n".join(line.removeprefix("  ") for line in lines) == shown
+
+
+@pytest.mark.parametrize(
+    ("title", "shown"),
+    [
+        ("a\\", "a\\\\"),
+        ("a`b", "a\\`b"),
+        ("**a*", "\\*\\*a\\*"),
+        ("`*`\\*", "`*`\\\\\\*"),
+        ("a\n\u200b", "a &lt;U+200B>"),
+    ],
+)
+def test_title_with_signs_stays_between_its_stars(title: str, shown: str) -> None:
+    """The words behind it are not made bold by it."""
+    assert render_entry(new_finding(title=title))[0].startswith(f"- **{shown}** — Scope (P1")
+
+
+@pytest.mark.parametrize(
+    ("entry", "title"),
+    [
+        (
+            "- **x**\n  <!-- section='' -->\n"
+            + "".join(f'  <!-- section="s" title="{t}" evidence="" -->\n' for t in "ab"),
+            "b",
+        ),
+        ("- **hid&lt;U+200B>den**\n", "hid\u200bden"),
+    ],
+)
+def test_entry_is_known_by_its_last_key_or_by_what_its_title_shows(entry: str, title: str) -> None:
+    """Whatever people put between."""
+    document = f"{SECTION}\n\n{HEADING}\n\n{entry}".encode()
+    assert not append_deferral(document, new_finding(title=title, section="s"), DAY).is_new
+
+
+def test_finding_without_a_title_is_no_entry_of_somebody_else() -> None:
+    """Nothing is equal to nothing only where there is a key."""
+    document = f"{SECTION}\n\n{HEADING}\n\n-\n".encode()
+    assert append_deferral(document, new_finding(title=" "), DAY).is_new
+
+
+def test_section_in_the_middle_leaves_an_open_end_alone() -> None:
+    """Only what the entry would be swallowed by is ended."""
+    assert appended(f"{SECTION}\n\n## Next\n\n```\ncode") == f"{SECTION}\n\n{PART}\n## Next\n\n```\ncode"
+
+
+def test_key_at_the_end_of_a_document_is_no_footer() -> None:
+    """An entry is not parted from its key, also where that is not indented."""
+    before = f'{SECTION}\n\n{HEADING}\n\n- **x**\n\n<!-- section="a" title="b" evidence="" -->\n'
+    assert appended(before) == f"{before}\n{ENTRY}"
+
+
+def test_document_with_mixed_line_ends_gets_the_more_frequent_one() -> None:
+    """One stray line does not decide."""
+    assert appended("a\r\nb\nc\nd\n") == f"a\r\nb\nc\nd\n\n{WHOLE}"
+    assert appended("a\r\nb\r\nc\nd\r\n").endswith("-->\r\n")

@@ -58,6 +58,17 @@ def awaiting(
     return method
 
 
+def _late_async(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """Return a method as `late` does; a coroutine function, as all the others are."""
+    call = late(name)
+
+    async def method(self: AsyncClient, /, *args: Any, **kwargs: Any) -> Any:
+        return await call(self, *args, **kwargs)
+
+    method.__doc__ = call.__doc__
+    return method
+
+
 def _opening_async(
     call: Callable[Concatenate[Calls, P], Call[Ask]],
 ) -> Callable[Concatenate[AsyncClient, P], Coroutine[Any, Any, AsyncHandle]]:
@@ -111,7 +122,7 @@ class AsyncClient(Holder):
     if TYPE_CHECKING:
         review = awaiting(review_document)
     else:
-        review = late("review_async")
+        review = _late_async("review_async")
 
     async def follow_topic(self, topic: str, after: int = 0) -> AsyncGenerator[Message, None]:
         """Yield a topic's messages after a number, as they come, without end."""

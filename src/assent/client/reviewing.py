@@ -160,7 +160,9 @@ def review_document(  # noqa: PLR0913 - the public call: every part of a review 
         if headless:
             return hold_review(inputs, _Nobody(), performers, tell or _saying(None))
         # The one place that knows all rooms makes it: a client knows no surface.
-        here: Any = surface or sys.modules["assent"].open_terminal(calls.door.now, os.environ)
+        here: Any = surface
+        if here is None:
+            here = sys.modules["assent"].open_terminal(calls.door.now, os.environ)
         try:
             return hold_review(inputs, here, performers, tell or _saying(here.say), kind)
         finally:

@@ -90,7 +90,7 @@ def parse_entry(lines: Iterable[str]) -> Deferral:
     first, *others = lines
     for line in reversed(others):
         if key := _KEY(line):
-            return Deferral(*key.groups())
+            return Deferral(key[1], key[2], key[3])
     bullet = _BULLET(first)
     text = first[bullet.end() :] if bullet else first
     title = _TITLE(text)

@@ -17,7 +17,7 @@ from msgspec import Meta, field
 __all__ = [
     "ACTIONABLE_FROM",
     "FYI_ANCHOR",
-    "MAX_FINDINGS",
+    "MAX_RECORDS",
     "MAX_FINDINGS_BYTES",
     "Action",
     "Anchor",
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 MAX_FINDINGS_BYTES = 4 << 20
-MAX_FINDINGS = 2_000
+MAX_RECORDS = 2_000
 """In one review, from all reviewers together."""
 
 _Text = Annotated[str, Meta(min_length=1, max_length=20_000)]

@@ -6,7 +6,7 @@ import pytest
 
 from assent.flows.synthesis.parse import parse_findings
 from assent.protocol.error import BadRequestError
-from assent.protocol.finding import MAX_FINDINGS, MAX_FINDINGS_BYTES, Action, Promotion, Severity, Stance
+from assent.protocol.finding import MAX_RECORDS, MAX_FINDINGS_BYTES, Action, Promotion, Severity, Stance
 from tests.flows.synthesis.reviews import FINDING, MERGED, encode, output
 from tests.proves import proves
 
@@ -180,11 +180,11 @@ def test_output_that_cannot_be_read_fails(broken: object) -> None:
         (b"[" * 40 + b"]" * 40, "The JSON text is deeper than 32 levels."),
         (
             encode([output(*[{}] * 1_001), output(*[{}] * 1_000)]),
-            f"A review has at most {MAX_FINDINGS:,} findings, not 2,001.",
+            f"A review has at most {MAX_RECORDS:,} findings, not 2,001.",
         ),
         (
             encode(output(residual_risks=["x"] * 2_001)),
-            f"A review has at most {MAX_FINDINGS:,} residual risks, not 2,001.",
+            f"A review has at most {MAX_RECORDS:,} residual risks, not 2,001.",
         ),
     ],
     ids=range(10),

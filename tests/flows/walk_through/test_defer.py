@@ -9,7 +9,7 @@ from assent.flows.step import Ended
 from assent.protocol.ask import State
 from assent.protocol.decision import Verb, Verdict
 from assent.protocol.error import EffectError, StillOpen
-from tests.flows.walk_through.world import DATE, DOCUMENT, SECTION, Reply, World, new_finding, words
+from tests.flows.walk_through.world import DATE, DOCUMENT, SECTION, Reply, World, new_finding, safe_finding, words
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -169,8 +169,7 @@ def test_change_between_look_and_write_is_noticed_by_the_writer(tmp_path: Path) 
 
 def test_change_of_ones_own_by_safe_fixes_and_entries_is_no_change_of_somebody_else(tmp_path: Path) -> None:
     """W-U10: what was written here is known here."""
-    safe = new_finding("Safe", "alpha", autofix_class="safe_auto", confidence=100)
-    world = World(tmp_path, safe, ONE, TWO)
+    world = World(tmp_path, safe_finding("Safe", "alpha"), ONE, TWO)
     report = world.walk("A", "B", "B")
     assert len(world.asked) == 3
     assert [fix.title for fix in report.fixes] == ["Safe"]
@@ -185,7 +184,12 @@ def test_document_that_cannot_be_read_any_more_is_a_failed_append(tmp_path: Path
         world.trip(ReadDocument, None, world.path.unlink)
     else:
         world.trip(ReadDocument, None, EffectError("The disk does not answer."))
-    world.walk("A", "B", lambda: [world.save(DOCUMENT), "Retry"][1])  # type: ignore[list-item, return-value]
+
+    def put_back() -> str:
+        world.save(DOCUMENT)
+        return "Retry"
+
+    world.walk("A", "B", put_back)
     why = '"plan.md" is not there any more.' if is_gone else "The disk does not answer."
     assert world.stems[2].startswith(f"The entry could not be appended to Open Questions: {why} What")
     assert "**One**" in world.text

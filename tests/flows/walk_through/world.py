@@ -156,8 +156,8 @@ class World:
 
     @property
     def content(self) -> bytes:
-        """The document as it is now."""
-        return self.path.read_bytes()
+        """The document as it is now; nothing where somebody took it away."""
+        return self.path.read_bytes() if self.path.exists() else b""
 
     @property
     def text(self) -> str:

@@ -6,16 +6,15 @@ document comes last, as it was handed in.
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from assent.protocol.finding import Finding, FindingType
 from assent.protocol.fingerprint import normalise
+from assent.protocol.outline import BlockKind, parse_outline
 
 __all__ = ["put_roots_first", "sort_by_document", "sort_by_severity", "sort_by_weight"]
 
-_HEADING = re.compile(r"#{1,6}[ \t]+(?P<title>.*)").match
 _KINDS = list(FindingType)
 _LOOKED_FOR = 6
 """Words of a quote: more tell no better where it begins, and cost."""
@@ -43,12 +42,16 @@ def _beginning(finding: Finding) -> tuple[str, ...]:
 
 def _read(document: str) -> tuple[list[str], dict[str, int]]:
     """Return the document's words, as a quote may run over lines, and where its headings are among them."""
-    headings: dict[str, int] = {}
+    outline = parse_outline(document)
     words: list[str] = []
-    for line in document.splitlines():
-        if heading := _HEADING(line):
-            headings.setdefault(normalise(heading["title"]), len(words))
+    starts: list[int] = []
+    for line in outline.lines:
+        starts.append(len(words))
         words += normalise(line).split()
+    headings: dict[str, int] = {}
+    for block in outline.blocks:
+        if block.kind is BlockKind.HEADING:
+            headings.setdefault(normalise(block.text), starts[block.start])
     return words, headings
 
 

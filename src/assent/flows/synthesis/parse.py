@@ -16,7 +16,7 @@ from assent.protocol.canonical import Json, parse_json
 from assent.protocol.display import is_blank, quote
 from assent.protocol.error import BadRequestError
 from assent.protocol.finding import (
-    MAX_FINDINGS,
+    MAX_RECORDS,
     MAX_FINDINGS_BYTES,
     Dropped,
     Finding,
@@ -63,8 +63,8 @@ def _check_count(outputs: Sequence[Json]) -> None:
     for name, noun in zip(_LISTS, ("findings", "residual risks", "deferred questions"), strict=True):
         entries = [output.get(name) for output in outputs if isinstance(output, dict)]
         total = sum(len(each) for each in entries if isinstance(each, list))
-        if total > MAX_FINDINGS:
-            raise BadRequestError(f"A review has at most {MAX_FINDINGS:,} {noun}, not {total:,}.")
+        if total > MAX_RECORDS:
+            raise BadRequestError(f"A review has at most {MAX_RECORDS:,} {noun}, not {total:,}.")
 
 
 def _is_merged(whole: _Object) -> bool:

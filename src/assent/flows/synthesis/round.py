@@ -6,25 +6,24 @@ Both hold only while the passage is the same: when the quote is gone from the do
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cached_property
 
 import msgspec
 
+from assent.protocol.deferral import SECTION
 from assent.protocol.finding import Finding
 from assent.protocol.fingerprint import fingerprint, normalise, overlap
+from assent.protocol.outline import BlockKind, parse_outline
 from assent.protocol.primer import Primer, PrimerEntry
 
 __all__ = ["Rounds", "apply_primer"]
 
 _SAME_FROM = 0.5
 """More than half of the words."""
-_DEFERRALS = re.compile(
-    r"^## Deferred / Open Questions[ \t\r]*$.*?(?=^#{1,2}[ \t]|\Z)", re.MULTILINE | re.DOTALL
-)
-"""They hold the quotes of what was deferred, which does not make those a part of the text."""
+_LEVEL = SECTION.count("#")
+_HEADING = SECTION.lstrip("# ")
 
 
 class Rounds(msgspec.Struct, frozen=True):
@@ -63,11 +62,26 @@ class _Text:
 
     @cached_property
     def _words(self) -> str:
-        return normalise(_DEFERRALS.sub("", self._document or ""))
+        return normalise("".join(_lines_of_text(self._document or "")))
 
     def lost(self, quote: str) -> bool:
         """Whether a quote that was there is there no more."""
         return self._document is not None and normalise(quote) not in self._words
+
+
+def _lines_of_text(document: str) -> Iterator[str]:
+    """Yield the lines outside of the deferrals: these hold the quotes of what was deferred, which says nothing (W-U21)."""
+    outline = parse_outline(document)
+    headings = {
+        block.start: block.level == _LEVEL and block.text == _HEADING
+        for block in outline.blocks
+        if block.kind is BlockKind.HEADING and block.level <= _LEVEL
+    }
+    is_deferral = False
+    for number, line in enumerate(outline.lines):
+        is_deferral = headings.get(number, is_deferral)
+        if not is_deferral:
+            yield line
 
 
 def _by_fingerprint(entries: Iterable[PrimerEntry]) -> defaultdict[str, list[PrimerEntry]]:

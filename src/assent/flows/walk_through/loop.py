@@ -38,10 +38,7 @@ def walk_findings(walk: Walk) -> Flow[Way]:
 
 
 def _question(walk: Walk, finding: Finding) -> Prompt:
-    action = walk.recommended(finding)
-    if action is Action.APPLY and not finding.has_fix:  # W55: a set that was merged elsewhere may recommend it
-        action = Action.SKIP if walk.unavailable else Action.DEFER
-    return finding_prompt(finding, walk.place_of(finding), action, walk.unavailable)
+    return finding_prompt(finding, walk.place_of(finding), walk.recommended(finding), walk.unavailable)
 
 
 def _decide(walk: Walk, finding: Finding, chosen: str | None) -> Flow[Action | None]:

@@ -39,7 +39,7 @@ _LONG_PASS, _TOLD_EVERY = 50, 25
 
 def make_plan(walk: Walk, action: Action | None = None) -> Plan:
     """Return what would be done with everything undecided: its own recommendation, or `action` with all of it."""
-    return {finding.finding_id: (finding, action or walk.recommended(finding)) for finding in walk.undecided}
+    return {finding.finding_id: (finding, action or walk.planned(finding)) for finding in walk.undecided}
 
 
 def preview(walk: Walk, plan: Plan, title: str) -> Flow[bool]:
@@ -69,7 +69,7 @@ def render_preview(walk: Walk, plan: Plan, title: str) -> str:
 
 
 def _lines(walk: Walk, group: Sequence[Finding], action: Action) -> list[str]:
-    return [_line(finding, walk.recommended(finding), action) for finding in group]
+    return [_line(finding, walk.planned(finding), action) for finding in group]
 
 
 def _line(finding: Finding, recommended: Action, action: Action) -> str:

@@ -89,9 +89,19 @@ class Walk:
         """Why nothing can be deferred into the document; empty where it can."""
         return "" if self.append.is_writable else self.append.reason or "document cannot be written"
 
+    def planned(self, finding: Finding) -> Action:
+        """Return what is done with it in bulk: as synthesis said, but never what cannot be done (W45, W-U13).
+
+        A set that was merged elsewhere may recommend to apply what has no fix: then that is planned, and fails (W-X19).
+        """
+        return self._without_defer(finding.recommended_action)
+
     def recommended(self, finding: Finding) -> Action:
-        """Return what is recommended: as synthesis said, but never what cannot be chosen (W45)."""
+        """Return what its question recommends: never Apply where there is nothing to apply (W55)."""
         action = finding.recommended_action
+        return self._without_defer(Action.DEFER if action is Action.APPLY and not finding.has_fix else action)
+
+    def _without_defer(self, action: Action) -> Action:
         return Action.SKIP if action is Action.DEFER and self.unavailable else action
 
 
