@@ -37,6 +37,8 @@ class Scale:
     """Sizes of the small and the large store; one ask in ten is pending."""
     late: int
     """Wakes of which none may be late."""
+    findings: int
+    """Findings of one document review."""
 
 
 FULL = Scale(
@@ -54,6 +56,7 @@ FULL = Scale(
     pending=10_000,
     stored=(100_000, 1_000_000),
     late=1_000,
+    findings=500,
 )
 QUICK = Scale(
     repetitions=2,
@@ -70,4 +73,5 @@ QUICK = Scale(
     pending=500,
     stored=(10_000, 100_000),
     late=40,
+    findings=60,
 )

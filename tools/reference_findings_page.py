@@ -23,8 +23,8 @@ from assent.protocol.decision import (
 )
 from assent.protocol.deferral import SECTION, append_deferral
 from assent.protocol.finding import (
-    MAX_RECORDS,
     MAX_FINDINGS_BYTES,
+    MAX_RECORDS,
     Action,
     AutofixClass,
     Edit,
@@ -346,7 +346,7 @@ FINDINGS.json is one of these:
 - a list of them,
 - [a merged set](#a-merged-set), which is used as it is.
 
-There is [a full example](findings-example.json) and [a JSON Schema](findings.schema.json) to give to whoever writes such a file.
+There is [an example](findings-example.json) and [a JSON Schema](findings.schema.json) to give to whoever writes such a file.
 Reviewers only read: nothing that they hand in changes anything by itself.
 
 A field that is not known is passed over. A finding that lacks something, or says what no finding can say, is left out and
@@ -465,7 +465,9 @@ _DEFERRAL = """\
 _OPTIONS = """\
 ## The report as JSON
 
-`assent review --json` prints one object, on one line. Every name is always there.
+`assent review --json` prints one object, on one line. Every name is always there. In Python the report is an
+`assent.CompletionReport`, in which `decisions` are one list in the order in which they were made;
+`assent.flows.walk_through.report.report_json` makes this object of it, and `render_report` there the text.
 """
 
 _ENTRIES = """\

@@ -21,8 +21,9 @@ _WRAPPED = {"open": "Handle", "run": "DrivenRun"}
 """What a client makes of what the call behind its method returns."""
 _VALUES = (
     *("Ask", "Field", "Option", "Prompt", "Context", "Choice", "Closing", "Run", "Turn"),
+    *("CompletionReport", "Decision", "Failure", "Primer"),
     *("ControlMessage", "Message"),
-    *("Consequence", "DoneReason", "Kind", "Mode", "State", "Status"),
+    *("Consequence", "DoneReason", "Kind", "Mode", "NextStep", "State", "Status"),
 )
 
 _HEAD = """\
@@ -44,7 +45,8 @@ _GATES = """\
 
 Functions that take a client as their first argument. `assent.pass_gate_async` and `assent.hold_session_async` are the same
 for an `AsyncClient`, each awaited. How to use them: [stop at a gate](../how-to/stop-at-a-gate.md#from-python),
-[review a pull request](../how-to/review-a-pull-request.md#from-python).
+[review a pull request](../how-to/review-a-pull-request.md#from-python). `assent.review` and `assent.review_async` are the methods
+`review` of the two clients: [review a document](../how-to/review-a-document.md#from-python).
 """
 
 _ASYNC_RUN = """\
@@ -52,6 +54,9 @@ _ASYNC_RUN = """\
 
 The same for tasks: `async with client.run(…) as run`, `async for turn in run`, and each method awaited but `nested`.
 """
+
+_LATE = re.compile(r"As `assent\.(\w+)`, which it is\.").fullmatch
+"""What a method says that is a public function, loaded when it is first called."""
 
 _TESTING = "See [test your agent](../how-to/test-your-agent.md)."
 
@@ -137,7 +142,8 @@ def _methods(cls: Any) -> Iterator[tuple[str, Any]]:
                 continue
             seen.add(name)
             if inspect.isfunction(member):
-                yield name, member
+                late = _LATE(member.__doc__ or "")
+                yield name, getattr(assent, late[1]) if late else member
 
 
 def _entry(name: str, function: Any, *, prefix: str = "", is_for_client: bool = False) -> str:

@@ -26,7 +26,8 @@ _QUIET = 0.6
 _LOOK = 0.1
 """Seconds after which to look again at what no terminal tells."""
 _COLUMNS = 80
-_WIDE, _LONG = 400, 400
+_WIDE, _LONG = 400, 2_000
+"""Of the screen: it must hold all that a page shows on one terminal, for a line that scrolls away is lost."""
 
 # Run first in the new session: the pty becomes its controlling terminal, as a login makes it.
 _TAKE_TERMINAL = """

@@ -20,6 +20,7 @@ from torture import (
     plan_xml,
     race,
     replays,
+    review,
     silence,
     tamper,
     wakes,
@@ -46,6 +47,7 @@ TRIALS: tuple[Trial, ...] = (
     replays.TRIAL,
     halfway.TRIAL,
     plan_xml.TRIAL,
+    review.TRIAL,
 )
 
 

@@ -44,6 +44,7 @@ from assent.storage.sqlite.store import SqliteStore
 from assent.storage.sqlite.transaction import SqliteTransaction
 from assent.storage.writer import Writer
 from assent.surfaces import race
+from torture.review_twins import REVIEW_PLANTS
 from torture.run_twins import RUN_PLANTS
 from torture.swap import swap
 
@@ -278,4 +279,5 @@ _PLANTS: dict[str, Callable[[], None]] = {
     "any-number-of-elements": _any_number_of_elements,
     "any-encoding": _any_encoding,
     **RUN_PLANTS,
+    **REVIEW_PLANTS,
 }

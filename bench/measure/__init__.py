@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bench.figure import Figure
-from bench.measure import contention, idle, late, newest, rate, restart, start_up, steer, wake
+from bench.measure import contention, decision, idle, late, newest, rate, restart, start_up, steer, wake
 from bench.session import Session
 
 __all__ = ["MEASUREMENTS"]
@@ -22,6 +22,10 @@ MEASUREMENTS: dict[str, tuple[str, Callable[[Session], Iterator[Figure]]]] = {
     "idle": ("Idle: processor time and memory while people think", idle.measure),
     "newest": ("Inbox: the newest 50 pending asks of a large store", newest.measure),
     "restart": ("Restart: from kill -9 to an answered ask, process start included", restart.measure),
+    "decision": (
+        "Decisions: from a reply to the next question, in a review of many findings",
+        decision.measure,
+    ),
     "start": ("Start: what a program pays before it does anything", start_up.measure),
 }
 """Name to title and measurement, in the order of the report."""

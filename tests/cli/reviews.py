@@ -218,9 +218,9 @@ class Desk:
         typed = "".join(f"{reply}\n" for reply in replies)
         return self.shell.run(*self.arguments, *options, typed=typed, **changes)
 
-    def start(self, *options: str, **changes: str | None) -> subprocess.Popen[bytes]:
+    def start(self, *options: str) -> subprocess.Popen[bytes]:
         """Start it as an agent does, who cannot answer: it waits for others."""
-        return self.shell.start(*self.arguments, *options, CLAUDECODE="1", **changes)
+        return self.shell.start(*self.arguments, *options, CLAUDECODE="1")
 
     def kill(self, process: subprocess.Popen[bytes]) -> None:
         """End a process as a crash does."""

@@ -5,6 +5,7 @@ import re
 import signal
 import subprocess
 
+import psutil
 import pytest
 
 from assent import Ask, Kind, State, connect
@@ -142,7 +143,7 @@ def test_replies_that_come_one_by_one_through_pipes_go_on_where_the_last_ended(
         if not is_over:
             assert re.search(
                 r"> \nThe question stays open\. Answer it with: assent answer \w+ …\n"
-                r"The same command goes on there\.\n$",
+                r"The same command goes on where it stopped\.\n$",
                 ended.err,
             )
     assert desk.document == expected
@@ -232,7 +233,7 @@ def test_leaving_the_terminal_keeps_the_question_and_every_decision(
         if leave == "interrupt":
             terminal.process.send_signal(signal.SIGINT)
             ended = terminal.end()
-            assert (ended.status, "The same command goes on there." in ended.err) == (3, True)
+            assert (ended.status, "The same command goes on where it stopped." in ended.err) == (3, True)
         else:
             terminal.hang_up()
             terminal.process.wait(PATIENCE)
@@ -298,3 +299,26 @@ def test_store_of_a_killed_review_verifies(shell: Shell, desk: Desk) -> None:
     audited = shell.run("audit", "verify", "--json")
     assert audited.status == 0, audited.err
     assert json.loads(audited.out)["problems"] == []
+
+
+def test_interrupt_while_fixes_are_worked_in_keeps_every_decision(shell: Shell, desk: Desk) -> None:
+    """No question is open then: it says so, the applier ends with it, and the next run needs nobody."""
+    desk.write(merged_set(*(merged(name, edit=None) for name in NAMES)))
+    desk.path.write_text(document_of(*NAMES))
+    slow = desk.folder / "slow"
+    slow.write_text("#!/bin/sh\necho $$ > started\nexec sleep 60\n")
+    slow.chmod(0o755)
+    with desk.terminal("--durable", "--applier", "./slow") as terminal:
+        for number, reply in enumerate(["B", "Proceed"], 1):
+            terminal.until("\n> ", number)
+            terminal.type(f"{reply}\n")
+        wait_for(lambda: (desk.folder / "started").exists() and (desk.folder / "started").read_text() != "")
+        terminal.process.send_signal(signal.SIGINT)
+        ended = terminal.end()
+    assert (ended.status, "stays open" in ended.err) == (3, False)
+    assert "The same command goes on where it stopped." in ended.err
+    assert not psutil.pid_exists(int((desk.folder / "started").read_text()))
+    assert desk.document == document_of(*NAMES)
+    again = desk.run("--durable", "--applier", "sed s/stands/stood/")
+    assert again.status == 0, again.err
+    assert len(every_ask(shell)) == 3  # the way, the plan, and what comes next

@@ -21,7 +21,7 @@ def test_page_shows_what_happens(page: Page) -> None:
 def test_every_kind_of_page_is_played() -> None:
     """A page whose marks were lost would pass in silence."""
     names = {page.name for page in PLAYED}
-    assert {"README.md", "docs/tutorial/first-ask.md"} <= names
+    assert {"README.md", "docs/tutorial/first-ask.md", "docs/tutorial/first-review.md"} <= names
     how_to = {page.name for page in pages() if page.name.startswith("docs/how-to/")}
     assert len(how_to) >= 8
     assert how_to <= names
@@ -71,3 +71,21 @@ def test_page_with_other_ids_and_moments_is_the_same(tmp_path: Path) -> None:
     assert play(page) == page.text
     with pytest.raises(PlayError, match="nothing on the terminals is the 8wqtb3"):
         play(make_page(tmp_path, ask, answer.replace("7wqtb2", "8wqtb3")))
+
+
+def test_reply_in_a_later_block_is_typed_at_the_prompt_that_was_left(tmp_path: Path) -> None:
+    """A page may explain between two questions of one command, which stores nothing."""
+    first = "console play waits=again\n$ for name in a b; do read -p '> ' reply; echo \"$name: $reply\"; done\n> one\na: one\n>"
+    page = make_page(tmp_path, first, "console play more\n> two\nb: two")
+    assert play(page) == page.text
+    with pytest.raises(PlayError, match=r"\+b: two"):
+        play(make_page(tmp_path, first, "console play more\n> two\nb: three"))
+
+
+def test_page_with_the_review_of_another_day_is_the_same(tmp_path: Path) -> None:
+    """A deferral stands under its day, and pages are played on other days, too."""
+    shown = "console play\n$ echo From $(date +%Y-%m-%d) review\nFrom 2026-01-31 {word}"
+    page = make_page(tmp_path, shown.format(word="review"))
+    assert play(page) == page.text
+    with pytest.raises(PlayError, match="came out differently"):
+        play(make_page(tmp_path, shown.format(word="session")))

@@ -137,3 +137,30 @@ def test_hostile_document_takes_no_longer_than_its_size(piece: str, ending: str)
     assert parse_outline(f"<a{text}{text}\n").blocks
     assert parse_outline(text + "\n" * 60_000 + text).blocks
     assert time.monotonic() - begun < 10
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *(
+            "-\n\n  # a\n",
+            "- b\n-\n\n  # a\n",
+            "-      code\n  # a\n",
+            "-      code\n # a\n",
+            "a\n2. # b\n",
+            "a\n1. b\n",
+        ),
+        *(
+            "a\n*\n# b\n",
+            "a\n<b>\nc\n===\n",
+            "> a\n\nb\n---\n",
+            "> ```\n\n# b\n",
+            "-\n\n\n   # a\n",
+            "a\n    b\n---\n",
+        ),
+    ],
+)
+def test_rare_block_is_that_of_a_markdown_parser(text: str) -> None:
+    """Empty entries, code in lists, and what may not interrupt a paragraph."""
+    blocks = [block for block in parse_outline(text).blocks if block.kind is not BlockKind.PARAGRAPH]
+    assert [(block.kind, block.start, block.level) for block in blocks] == judged(text)

@@ -49,7 +49,7 @@ def moments(happen: Pass) -> Iterator[None]:
         move(*args, **kwargs)
         happen("after a move")
 
-    Calls.write_step, os.replace = write_step, replace  # type: ignore[method-assign,assignment]
+    Calls.write_step, os.replace = write_step, replace  # type: ignore[method-assign]
     try:
         yield
     finally:

@@ -59,7 +59,7 @@ class Mortal(Script):
         super().__init__(*list(REPLIES.values())[:QUESTIONS])
         self._diary = diary
 
-    def read(self) -> str | None:  # type: ignore[override]  # this one only types
+    def read(self) -> str | None:
         self._diary.happen("read")
         reply = super().read()
         assert reply is None or isinstance(reply, str)

@@ -296,7 +296,7 @@ class _Seat:
             if self._ask is not None and self._is_open(self._ask):
                 ask_id = self._ask.ask_id
                 say(f"The question stays open. Answer it with: assent answer {short_id(ask_id)} …")
-            say("The same command goes on there.")
+            say("The same command goes on where it stopped.")
         if self._given["as_json"]:
             echo_json(msgspec.json.encode({"how": "open", "ask_id": ask_id}))
         return STILL_OPEN

@@ -17,8 +17,8 @@ from msgspec import Meta, field
 __all__ = [
     "ACTIONABLE_FROM",
     "FYI_ANCHOR",
-    "MAX_RECORDS",
     "MAX_FINDINGS_BYTES",
+    "MAX_RECORDS",
     "Action",
     "Anchor",
     "AutofixClass",

@@ -6,7 +6,7 @@ import pytest
 
 from assent.flows.synthesis.parse import parse_findings
 from assent.protocol.error import BadRequestError
-from assent.protocol.finding import MAX_RECORDS, MAX_FINDINGS_BYTES, Action, Promotion, Severity, Stance
+from assent.protocol.finding import MAX_FINDINGS_BYTES, MAX_RECORDS, Action, Promotion, Severity, Stance
 from tests.flows.synthesis.reviews import FINDING, MERGED, encode, output
 from tests.proves import proves
 

@@ -9,7 +9,16 @@ from assent.flows.step import Ended
 from assent.protocol.ask import State
 from assent.protocol.decision import Verb, Verdict
 from assent.protocol.error import EffectError, StillOpen
-from tests.flows.walk_through.world import DATE, DOCUMENT, SECTION, Reply, World, new_finding, safe_finding, words
+from tests.flows.walk_through.world import (
+    DATE,
+    DOCUMENT,
+    SECTION,
+    Reply,
+    World,
+    new_finding,
+    safe_finding,
+    words,
+)
 from tests.proves import proves
 
 __all__: list[str] = []

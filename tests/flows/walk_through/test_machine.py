@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,7 @@ LETTERS = {  # W7, W42, W54, W21, W-U11, W-U13
 WISHES = {"routing": "Report only", "preview": "Proceed", "failure": "Record only", "cascade": "Cascade"}
 """What somebody replies who wants to be done with it; else Skip."""
 JUNK = ("", "  ", "zz", "E", "5", "0", "yes", "apply it all", "A B", "A, B", "LFG the", "q", "\u0410")
+ENDS = (None, Ended(State.DECLINED), Ended(State.WITHDRAWN))
 HEADINGS = ("### Failures", "### Applied", "### Deferred", "### Skipped", "### Acknowledged")
 
 
@@ -100,7 +102,7 @@ def _draw_finding(draw: st.DrawFn, number: int) -> Finding:
 class Wanderer(World):
     """Somebody who may reply anything, at a document that others may save and a disk that may be full."""
 
-    def __init__(self, root: Path, findings: tuple[Finding, ...], draw: st.DrawFn) -> None:
+    def __init__(self, root: Path, findings: tuple[Finding, ...], draw: Callable[..., Any]) -> None:
         super().__init__(root, *findings)
         self.draw = draw
         self.pending = [
@@ -163,10 +165,11 @@ class Wanderer(World):
         elif mood == "leave":
             self.has_left = kind != "failure"
             self._note(kind, RECORD_ONLY)
-            return self.draw(st.sampled_from([None, Ended(State.DECLINED), Ended(State.WITHDRAWN)]))
+            ends: Ended | None = self.draw(st.sampled_from(ENDS))
+            return ends
         elif mood == "junk":
             shown = {option.mark for option in options}
-            junk = self.draw(st.sampled_from([*JUNK, *sorted(set("ABCD") - shown)]))  # type: ignore[type-var]
+            junk: str = self.draw(st.sampled_from([*JUNK, *sorted(set("ABCD") - shown)]))
             if not (junk.isdecimal() and 0 < int(junk) <= len(options)):
                 return junk
         how = self.draw(st.sampled_from(["letter", "number", "label", "key"]))
@@ -187,7 +190,9 @@ class Wanderer(World):
     def _note(self, kind: str, key: str) -> None:
         about = self.stems[-1] if kind == "finding" else self.asked[-1].prompt.body
         title = re.search(r"P[0-3] (F[0-9])\.", about)
-        self.chosen.append((f"{kind}: {title[1]}" if title and kind not in ("routing", "preview") else kind, key))
+        self.chosen.append(
+            (f"{kind}: {title[1]}" if title and kind not in ("routing", "preview") else kind, key)
+        )
 
 
 def _kind_of(options: tuple[Option, ...]) -> str:
@@ -200,7 +205,9 @@ def _kind_of(options: tuple[Option, ...]) -> str:
 @proves("W43", "W48", "W63", "W76")
 @bounds
 @given(data=st.data())
-def test_whatever_is_replied_every_finding_is_decided_once_or_told(tmp_path: Path, data: st.DataObject) -> None:
+def test_whatever_is_replied_every_finding_is_decided_once_or_told(
+    tmp_path: Path, data: st.DataObject
+) -> None:
     """And the document has entries, and at the end the fixes that were chosen, and nothing else."""
     findings = data.draw(reviews())
     world = Wanderer(tmp_path, findings, data.draw)

@@ -2,13 +2,13 @@
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from assent.flows.document import WriteDocument
 from assent.flows.synthesis.parse import parse_findings
 from assent.flows.synthesis.synthesis import synthesise
 from assent.flows.walk_through.effect import MakeEdits
-from assent.protocol.canonical import canonical
 from assent.protocol.decision import Verb
 from assent.protocol.error import EffectError
 from assent.protocol.finding import Action
@@ -67,7 +67,7 @@ def test_finding_without_a_fix_is_never_recommended_for_apply_and_keeps_its_posi
         "evidence": ["alpha"],
     }
     output = {"reviewer": "coherence", "findings": [record], "residual_risks": [], "deferred_questions": []}
-    synthesis = synthesise(parse_findings(canonical([output])))
+    synthesis = synthesise(parse_findings(msgspec.json.encode([output])))
     world = World(tmp_path, new_finding("First"), *synthesis.findings, new_finding("Last", "bravo"))
     world.walk("A", "A", "B", "C", "C")
     assert world.stems[1].startswith("Finding 1 of 3 — P1 No owner.")

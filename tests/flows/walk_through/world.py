@@ -5,7 +5,7 @@ would. Anything of theirs can be made to go wrong, or to be overtaken by somebod
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,7 @@ from assent.flows.walk_through.effect import CheckAppend
 from assent.flows.walk_through.walk_through import Outcome, ReviewInputs, walk_through
 from assent.protocol.block import render_field
 from assent.protocol.canonical import Json
-from assent.protocol.decision import CompletionReport, Decision, Verb
+from assent.protocol.decision import CompletionReport, Verb
 from assent.protocol.error import AssentError, EffectError
 from assent.protocol.finding import Action, AutofixClass, Edit, Finding, FindingType, Intake, Severity
 from assent.protocol.primer import Primer
@@ -81,7 +81,9 @@ def unfixable(title: str, **changes: Any) -> Finding:
 
 def safe_finding(title: str, word: str = "", **changes: Any) -> Finding:
     """Return a finding whose fix is applied before anybody is asked."""
-    return new_finding(title, word, **({"autofix_class": AutofixClass.SAFE_AUTO, "confidence": 100} | changes))
+    return new_finding(
+        title, word, **({"autofix_class": AutofixClass.SAFE_AUTO, "confidence": 100} | changes)
+    )
 
 
 def chain(root: Finding, *dependents: Finding) -> tuple[Finding, ...]:
@@ -235,8 +237,3 @@ class _Watched:
 
     def perform(self, intention: Intention) -> Json:
         return self._performer.perform(intention)
-
-
-def decided(report: CompletionReport, verb: Verb) -> Sequence[Decision]:
-    """Return what came to one end, in the order in which it was decided."""
-    return [each for each in report.decisions if each.verb is verb]

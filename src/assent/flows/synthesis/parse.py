@@ -16,8 +16,8 @@ from assent.protocol.canonical import Json, parse_json
 from assent.protocol.display import is_blank, quote
 from assent.protocol.error import BadRequestError
 from assent.protocol.finding import (
-    MAX_RECORDS,
     MAX_FINDINGS_BYTES,
+    MAX_RECORDS,
     Dropped,
     Finding,
     Intake,

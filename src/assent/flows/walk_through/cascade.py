@@ -31,12 +31,7 @@ def cascade(walk: Walk, root: Finding, action: Action) -> Flow[None]:
     """
     if action is Action.APPLY:
         raise BadRequestError("Apply on a root never cascades.")
-    named = set(root.dependents)
-    dependents = [  # either end may say that they are linked
-        finding
-        for finding in walk.undecided
-        if finding.finding_id in named or finding.depends_on == root.finding_id
-    ]
+    dependents = walk.dependents_of(root)
     if not dependents:
         return
     chosen = yield from choose(cascade_prompt(root, walk.place_of(root), action, dependents))

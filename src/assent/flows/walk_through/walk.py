@@ -44,6 +44,7 @@ class Walk:
         self.notes: list[str] = []
         self._decisions: dict[str, Decision] = {}
         self._numbers = {finding.finding_id: number for number, finding in enumerate(findings, start=1)}
+        self._links = _link(findings)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
@@ -84,6 +85,14 @@ class Walk:
         total = len(self.findings)
         return None if total == 1 else (self._numbers[finding.finding_id], total)
 
+    def dependents_of(self, root: Finding) -> list[Finding]:
+        """Return what falls with a root and is undecided, in order."""
+        numbers = sorted(
+            self._numbers[each] for each in self._links[root.finding_id] if each in self._numbers
+        )
+        below = (self.findings[number - 1] for number in numbers)
+        return [finding for finding in below if not self.is_decided(finding)]
+
     @property
     def unavailable(self) -> str:
         """Why nothing can be deferred into the document; empty where it can."""
@@ -117,6 +126,15 @@ def choose(prompt: Prompt, kind: Kind = Kind.FINDING, *, may_lapse: bool = False
     if may_lapse:
         return None
     raise LeftError(came)
+
+
+def _link(findings: Sequence[Finding]) -> dict[str, set[str]]:
+    """Return what hangs on each finding. Of a set that was merged elsewhere, either end may say so (W17)."""
+    links = {finding.finding_id: set(finding.dependents) for finding in findings}
+    for finding in findings:
+        if finding.depends_on in links:
+            links[finding.depends_on].add(finding.finding_id)
+    return links
 
 
 def first_sentence(text: str) -> str:
