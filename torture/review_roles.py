@@ -69,7 +69,7 @@ def _finding(chance: random.Random, name: str) -> dict[str, Any]:
         "section": f"Part {name}",
         "why_it_matters": f"Readers of {name} stop.",
         "finding_type": "error",
-        "autofix_class": chance.choice(["safe_auto", "gated_auto", "gated_auto", "manual"]),
+        "autofix_class": chance.choice(["safe_auto", "safe_auto", "gated_auto", "gated_auto", "manual"]),
         "confidence": 100,
         "recommended_action": chance.choice(["Apply", "Apply", "Defer", "Skip"]),
         "evidence": [passage],

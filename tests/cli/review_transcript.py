@@ -220,8 +220,8 @@ D. LFG the rest — apply the agent's best judgment to this and remaining findin
 
 ### Skipped
 
-- The cache may not be needed (P0): Skipped — anchor 100: Nobody measured that reads are slow.; redirected from Apply — no suggested_fix
-- Cache has no eviction (P2): Skipped — anchor 75: Memory grows until the process dies.; cascaded from The cache may not be needed
+- The cache may not be needed (P0): Skipped — anchor 100: Nobody measured that reads are slow; redirected from Apply — no suggested_fix
+- Cache has no eviction (P2): Skipped — anchor 75: Memory grows until the process dies; cascaded from The cache may not be needed
 - Name breaks the house style (P2): Skipped — anchor 100: Implementers will name the function differently from all others.
 
 1 applied, 1 deferred, 3 skipped

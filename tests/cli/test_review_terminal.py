@@ -125,14 +125,15 @@ def expect(found: Sequence[str], *parts: str) -> None:
     assert found == "\n".join(parts).split("\n")
 
 
+_BEGINNINGS = ("What should the agent do with", "All findings resolved", "All actionable findings resolved")
+
+
 def converse(desk: Desk, *replies: str, options: Sequence[str] = ()) -> list[str]:
     """Go through a review; return its lines from the first question or the report on, with the day left out."""
     status, lines = desk.talk(*replies, options=options)
     assert status == 0, lines
-    first = next((at for at, line in enumerate(lines) if line.startswith("What should the agent do")), 0)
-    begins_with_report = lines[0] == ""
-    shown = lines[1:] if begins_with_report else lines[first:]
-    return [re.sub(r"From \d{4}-\d\d-\d\d review", "From DATE review", line) for line in shown]
+    first = next(at for at, line in enumerate(lines) if line.startswith(_BEGINNINGS))
+    return [re.sub(r"From \d{4}-\d\d-\d\d review", "From DATE review", line) for line in lines[first:]]
 
 
 @proves(

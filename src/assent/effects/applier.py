@@ -28,7 +28,7 @@ from assent.flows.walk_through.execution import NO_FIX
 from assent.protocol.applier_file import APPLIER_PRINCIPAL, APPLIER_SECONDS
 from assent.protocol.canonical import Json
 from assent.protocol.display import quote
-from assent.protocol.edit import apply_edit, with_line_ends_of
+from assent.protocol.edit import apply_edit, is_made, with_line_ends_of
 from assent.protocol.error import EffectError
 from assent.protocol.finding import Finding
 
@@ -119,14 +119,18 @@ def _work_in(place: Place, effect: MakeEdits, apply: Apply | None, progress: Pro
         raise EffectError(f'There is no document "{quote(effect.path)}".')
     content = document.content
     failed: dict[str, str] = {}
+    present: list[str] = []
     for done, finding in enumerate(effect.findings):
         if progress is not None:
             progress(done, len(effect.findings), finding)
+        if finding.has_fix and finding.edit is not None and is_made(document.content, finding.edit):
+            present.append(finding.finding_id)
+            continue
         try:
             content = _work_in_one(content, finding, apply)
         except Exception as error:  # noqa: BLE001 - an applier is somebody else's code: what it raises is its failure
             failed[finding.finding_id] = _render_failure(error)
-    return Edited(document.digest, content, failed)
+    return Edited(document.digest, content, failed, tuple(present))
 
 
 def _work_in_one(content: bytes, finding: Finding, apply: Apply | None) -> bytes:

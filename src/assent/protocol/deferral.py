@@ -32,7 +32,14 @@ from assent.protocol.outline import (
     parse_outline,
 )
 
-__all__ = ["MAX_DOCUMENT_BYTES", "SECTION", "Appended", "append_deferral", "parse_deferrals"]
+__all__ = [
+    "MAX_DOCUMENT_BYTES",
+    "SECTION",
+    "Appended",
+    "append_deferral",
+    "hide_deferrals",
+    "parse_deferrals",
+]
 
 SECTION = "## Deferred / Open Questions"
 MAX_DOCUMENT_BYTES = 4 << 20
@@ -41,6 +48,8 @@ MAX_DOCUMENT_BYTES = 4 << 20
 _SECTION_LEVEL, _DAY_LEVEL = 2, 3
 _FOOTER_LINES = 5
 _BOM = "\ufeff"
+_NO_TEXT = b"\xff"
+"""A byte that stands in no UTF-8 text."""
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 
 
@@ -96,6 +105,22 @@ def parse_deferrals(document: bytes, date: str) -> tuple[Deferral, ...]:
         for part in _parts(outline.blocks, day, section.heading + 1, section.stop)
         for found in _entries(outline, part)
     )
+
+
+def hide_deferrals(document: bytes) -> bytes:
+    """Return a document of the same length in which what was deferred cannot be found; what is no text, as it is."""
+    if SECTION.lstrip("# ").encode() not in document:
+        return document
+    try:
+        text = _decode(document)
+    except BadRequestError:
+        return document
+    outline = parse_outline(text.removeprefix(_BOM))
+    lines = [line.encode() for line in outline.lines]
+    for section in _parts(outline.blocks, SECTION, 0, len(outline.blocks)):
+        for number in range(outline.blocks[section.heading].start, outline.blocks[section.stop - 1].stop):
+            lines[number] = _NO_TEXT * len(lines[number])
+    return (_BOM.encode() if text.startswith(_BOM) else b"") + b"".join(lines)
 
 
 def _day_heading(date: str) -> str:

@@ -1,17 +1,19 @@
 """An exact change of a document: one passage becomes another, and every other byte stays.
 
-Rule 1: the passage must stand in the document exactly once. Which of two was meant is not guessed.
+Rule 1: the passage must stand in the document exactly once. Which of two was meant is not guessed; but what was
+        deferred quotes the passages that it is about, and those quotes are not meant.
 Rule 2: bytes in, bytes out. Around the passage the document need not even be text.
 Rule 3: reviewers write new lines as LF. In a document whose lines all end in CRLF they mean CRLF.
 """
 
 from __future__ import annotations
 
+from assent.protocol.deferral import hide_deferrals
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError
 from assent.protocol.finding import Edit
 
-__all__ = ["apply_edit", "with_line_ends_of"]
+__all__ = ["apply_edit", "is_made", "with_line_ends_of"]
 
 _LF, _CRLF = b"\n", b"\r\n"
 
@@ -23,17 +25,30 @@ def apply_edit(document: bytes, edit: Edit) -> bytes:
         BadRequestError: the passage is not there, stands there more than once, or would stay as it is.
     """
     before, after = (with_line_ends_of(document, _encode(text)) for text in (edit.before, edit.after))
-    start = document.find(before)
+    own = hide_deferrals(document) if before in document else document
+    start = own.find(before)
     if start < 0:
         raise BadRequestError(f'What the edit replaces, "{quote(edit.before)}", is not in the document.')
     # From the next byte on: two places may overlap, as those of "aba" in "ababa".
-    if document.find(before, start + 1) >= 0:
+    if own.find(before, start + 1) >= 0:
         raise BadRequestError(
             f'What the edit replaces, "{quote(edit.before)}", is in the document more than once.'
         )
     if before == after:
         raise BadRequestError("The edit changes nothing.")
     return document[:start] + after + document[start + len(before) :]
+
+
+def is_made(document: bytes, edit: Edit) -> bool:
+    """Whether the change is in the document already: nothing is left of the passage, and what it becomes stands there.
+
+    A passage that is only taken away leaves nothing to tell by.
+    """
+    before, after = (with_line_ends_of(document, _encode(text)) for text in (edit.before, edit.after))
+    if not after.strip() or after not in document:
+        return False
+    own = hide_deferrals(document)
+    return before not in own and own.count(after) == 1
 
 
 def with_line_ends_of(document: bytes, text: bytes) -> bytes:

@@ -143,7 +143,8 @@ class RawFinding(msgspec.Struct, frozen=True, omit_defaults=True):
     challenges: str = ""
     """The component or premise whose being it questions, outermost first: `storage/cache`."""
     concerns: str = ""
-    """The component that its fix touches and that it falls with, spelled as in `challenges`."""
+    """The component that its fix touches, spelled as in `challenges`: if it is decided that this one stays as it is, the
+    finding has nothing left to say."""
     is_low_confidence: bool = field(name="low_confidence", default=False)
     is_tradeoff: bool = field(name="open_tradeoff", default=False)
     """A fix is named, but which way to go is open."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 
+from assent.flows.walk_through.prose import guard
 from assent.protocol.ask import Ask, Consequence, Kind
 from assent.protocol.block import render_field, render_question
 from assent.protocol.display import display
@@ -155,7 +156,7 @@ def lay_out_markdown(markdown: str, width: int | None, paint: Callable[[str], st
     """Return Markdown as lines of plain text; prose that is too long for `width` goes on in the next line.
 
     Headings and labels are painted. They, tables and code stay in one line each: broken in two they would be
-    something else.
+    something else. A part that goes on is looked at again: where it begins is up to whoever wrote the words before it.
     """
     lines: list[str] = []
     closing = ""
@@ -168,7 +169,8 @@ def lay_out_markdown(markdown: str, width: int | None, paint: Callable[[str], st
         elif _HEAD(line):
             lines.append(paint(line))
         else:
-            lines += [line] if width is None or line.startswith("|") else wrap(line, width)
+            first, *more = [line] if width is None or line.startswith("|") else wrap(line, width)
+            lines += [first, *map(guard, more)]
     return lines
 
 

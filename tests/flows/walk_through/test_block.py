@@ -244,14 +244,14 @@ def test_fix_of_marks_alone_says_that_it_has_no_words() -> None:
         ({}, 'The document says: "There are four tiers." coherence and feasibility found it independently.'),
         (
             {"evidence": ("Four  tiers",), "reviewers": ()},
-            'The document says: "Four tiers". A reviewer is sure of it at 75 of 100.',
+            'The document says: "Four tiers". A reviewer checked it twice.',
         ),
         ({"conflict_context": CONFLICT, "evidence": (" ",)}, "coherence and feasibility looked at it."),
         (
             {"reviewers": ("coherence",), "evidence": (), "confidence": 100},
             "coherence confirmed it directly.",
         ),
-        ({"reviewers": (), "evidence": ()}, "A reviewer is sure of it at 75 of 100."),
+        ({"reviewers": (), "evidence": ()}, "A reviewer checked it twice."),
         ({"reviewers": tuple("abcdefg"), "evidence": ()}, "a, b, c, d and 3 more found it independently."),
     ],
     ids=["said", "derived", "no-full-stop", "disagreed", "one-reviewer", "nobody", "many"],

@@ -180,6 +180,17 @@ def test_document_that_is_saved_again_and_again_ends_the_pass_with_nothing_appli
     assert world.content == DOCUMENT + b"2\n"
 
 
+def test_entry_that_quotes_a_passage_does_not_keep_a_fix_from_it(tmp_path: Path) -> None:
+    """Two findings about one passage: the one is applied, the other deferred, and its entry has the same words."""
+    first = new_finding("One", "alpha", evidence=("alpha bravo",))
+    second = new_finding("Two", evidence=("alpha bravo",), why_it_matters="It says alpha bravo.")
+    world = World(tmp_path, first, second)
+    report = world.walk("A", "A", "B")
+    assert report.failures == ()
+    assert world.content.startswith(DOCUMENT.replace(b"alpha", b"ALPHA"))
+    assert world.text.count("alpha bravo") == 2
+
+
 # What was done before it
 
 

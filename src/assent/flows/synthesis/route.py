@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from msgspec.structs import replace
 
+from assent.protocol.display import is_blank
 from assent.protocol.finding import ACTIONABLE_FROM, FYI_ANCHOR, Action, AutofixClass, Finding
 
 __all__ = ["Route", "route_of", "settle_class"]
@@ -36,7 +37,8 @@ def route_of(finding: Finding) -> Route:
     if finding.confidence < ACTIONABLE_FROM:
         return Route.FYI
     is_safe = finding.autofix_class is AutofixClass.SAFE_AUTO and finding.confidence == _CONFIRMED
-    if is_safe and finding.has_fix and finding.recommended_action is Action.APPLY:
+    is_opposed = finding.recommended_action is not Action.APPLY or not is_blank(finding.conflict_context)
+    if is_safe and finding.has_fix and not is_opposed:
         return Route.SILENT
     return Route.WALK
 

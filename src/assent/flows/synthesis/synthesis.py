@@ -30,6 +30,7 @@ from assent.flows.synthesis.restate import Restatements
 from assent.flows.synthesis.round import Rounds, apply_primer
 from assent.flows.synthesis.route import Route, route_of, settle_class
 from assent.protocol.decision import Coverage
+from assent.protocol.display import quote
 from assent.protocol.finding import Finding, Intake
 from assent.protocol.fingerprint import normalise
 from assent.protocol.primer import Primer
@@ -37,6 +38,7 @@ from assent.protocol.primer import Primer
 __all__ = ["Synthesis", "render_synthesis", "synthesise"]
 
 _FIRST_ROUND = Primer()
+_MOST_TOLD = 10
 
 
 class Synthesis(msgspec.Struct, frozen=True):
@@ -73,6 +75,7 @@ def synthesise(intake: Intake, document: str | None = None, primer: Primer = _FI
         ),
         dropped=len(intake.dropped) + len(contributions) - len(sure),
         restated=repeated + asked_again,
+        notes=_say_dropped(intake),
     )
     return Synthesis(findings, residual, questions, _with_chains(coverage, findings, rounds))
 
@@ -91,7 +94,9 @@ def _take_merged(
     rounds = apply_primer(sure, primer, document)
     findings = put_roots_first(sort_by_severity(drop_orphans(rounds.findings)))
     coverage = Coverage(
-        personas=count_personas(findings, done=()), dropped=len(intake.dropped) + len(merged) - len(sure)
+        personas=count_personas(findings, done=()),
+        dropped=len(intake.dropped) + len(merged) - len(sure),
+        notes=_say_dropped(intake),
     )
     return Synthesis(
         findings,
@@ -99,6 +104,16 @@ def _take_merged(
         intake.deferred_questions,
         _with_chains(coverage, findings, rounds),
     )
+
+
+def _say_dropped(intake: Intake) -> tuple[str, ...]:
+    """Return why records were left out: whoever wrote them can mend them."""
+    told = [
+        f"Left out{f', {quote(each.reviewer)}' if each.reviewer else ''}: {each.reason}"
+        for each in intake.dropped[:_MOST_TOLD]
+    ]
+    more = len(intake.dropped) - len(told)
+    return (*told, *([f"Left out: {more:,} more records."] if more else []))
 
 
 def _with_chains(coverage: Coverage, findings: Iterable[Finding], rounds: Rounds) -> Coverage:

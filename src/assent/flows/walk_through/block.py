@@ -81,9 +81,7 @@ def _who(finding: Finding) -> str:
         found = "looked at it" if finding.conflict_context.strip() else "found it independently"
         return f"{join_words(shown)} {found}."
     who = names[0] if names else "A reviewer"
-    if finding.confidence == _CONFIRMED:
-        return f"{who} confirmed it directly."
-    return f"{who} is sure of it at {finding.confidence} of 100."
+    return f"{who} confirmed it directly." if finding.confidence == _CONFIRMED else f"{who} checked it twice."
 
 
 def _conflict_line(finding: Finding, action: Action, remap: str) -> str:

@@ -46,6 +46,8 @@ class Edited(msgspec.Struct, frozen=True):
     content: bytes
     failed: dict[str, str] = {}
     """By id: why a fix is not in it, a sentence each."""
+    present: tuple[str, ...] = ()
+    """By id: what was in the document already, as after a round that was left; nothing had to be done."""
 
 
 def check_append(path: str) -> Flow[Writable]:

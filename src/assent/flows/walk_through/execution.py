@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.flows.document import Document, write_document
 from assent.flows.step import Failed, Flow
@@ -30,12 +31,14 @@ class Pass(msgspec.Struct, frozen=True):
     applied: tuple[Finding, ...] = ()
     failed: dict[str, str] = {}
     """By id: why it was not applied."""
+    present: frozenset[str] = frozenset()
+    """By id: what was in the document before the pass."""
     digest: str | None = None
     """Of the document after it; None: it was not written."""
 
 
 def run_pass(path: str, findings: Sequence[Finding]) -> Flow[Pass]:
-    """Apply the fixes of `findings`; return which are in the document now."""
+    """Apply the fixes of `findings`; return which are in the document now. Where all were, nothing is written."""
     failed = {finding.finding_id: NO_FIX for finding in findings if not finding.has_fix}  # W66
     fixes = tuple(finding for finding in findings if finding.has_fix)
     if not fixes:
@@ -46,11 +49,12 @@ def run_pass(path: str, findings: Sequence[Finding]) -> Flow[Pass]:
         if isinstance(edited, Failed):
             return _nothing(fixes, failed, edited.message)
         applied = tuple(finding for finding in fixes if finding.finding_id not in edited.failed)
-        if not applied:
-            return Pass(failed=failed | edited.failed)
+        came = Pass(applied, failed | edited.failed, frozenset(edited.present))
+        if not any(finding.finding_id not in came.present for finding in applied):
+            return came
         written = yield from _write(path, edited)
         if written is None:
-            return Pass(applied, failed | edited.failed, digest(edited.content))
+            return replace(came, digest=digest(edited.content))
         reason = written.message
         if written.code != WorldChangedError.code:
             break

@@ -27,6 +27,7 @@ __all__ = [
     "remainder_line",
     "remainder_parts",
     "render_coverage",
+    "render_footnotes",
     "render_overview",
     "section",
 ]
@@ -204,10 +205,11 @@ def render_coverage(coverage: Coverage) -> str:
         for persona in coverage.personas
     ]
     table = "\n".join([*_PERSONA_HEAD, *rows]) if rows else ""
-    return "\n\n".join(filter(None, [table, "\n".join(_footnotes(coverage))]))
+    return "\n\n".join(filter(None, [table, render_footnotes(coverage)]))
 
 
-def _footnotes(coverage: Coverage) -> list[str]:
+def render_footnotes(coverage: Coverage) -> str:
+    """Return what of the review is neither asked about nor told, and why; empty where there is nothing of that."""
     notes: list[str] = []
     if coverage.dropped:
         notes.append(f"- Dropped: {coverage.dropped} (no valid record, or too unsure to be told).")
@@ -220,4 +222,6 @@ def _footnotes(coverage: Coverage) -> list[str]:
         f"- Suppressed, decided in an earlier round: {brief(title, TITLE)}" for title in coverage.suppressed
     ]
     notes += [f"- Fix did not land, found again: {brief(title, TITLE)}" for title in coverage.not_landed]
-    return [*notes, *(f"- {brief(note, _REASON)}" for note in coverage.notes)]
+    failed = [persona.reviewer for persona in coverage.personas if persona.status == "failed"]
+    notes += [f"- Failed: {brief(name, TITLE)} handed in nothing that can be read." for name in failed]
+    return "\n".join([*notes, *(f"- {brief(note, _REASON)}" for note in coverage.notes)])

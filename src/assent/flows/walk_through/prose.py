@@ -101,7 +101,7 @@ def passage(text: str) -> str:
     return "\n".join([guard(line) for line in lines] + ([closing] if closing else []))
 
 
-_FENCE = re.compile(r"\s*(?P<mark>`{3,}|~{3,})[^`]*").fullmatch
+_FENCE = re.compile(r"\s*+(?P<mark>`{3,}+(?=[^`]*+\Z)|~{3,}+).*+", re.DOTALL).fullmatch
 
 
 def next_closing(line: str, closing: str) -> str:

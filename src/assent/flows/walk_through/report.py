@@ -19,6 +19,7 @@ from assent.flows.walk_through.overview import (
     remainder_line,
     remainder_parts,
     render_coverage,
+    render_footnotes,
     section,
 )
 from assent.flows.walk_through.prose import brief
@@ -62,6 +63,7 @@ def render_report(report: CompletionReport) -> str:
     blocks = section("Failures", failure_lines(report.failures))
     if report.way is Way.NOTHING_TO_DECIDE:
         blocks.append(_nothing_to_decide(report))
+        blocks += filter(None, [render_footnotes(report.coverage)])
     else:
         for verb in Verb:
             blocks += section(verb, [_entry(each) for each in report.decisions if each.verb is verb])

@@ -25,7 +25,7 @@ from assent.flows.walk_through.overview import render_overview
 from assent.flows.walk_through.report import primer_of, verdict_of
 from assent.flows.walk_through.routing import go_one_way
 from assent.flows.walk_through.walk import LeftError, Walk
-from assent.protocol.decision import CompletionReport, Failure, Way
+from assent.protocol.decision import CompletionReport, Coverage, Failure, Way
 from assent.protocol.display import quote
 from assent.protocol.error import NotFoundError
 from assent.protocol.finding import Action, Finding, Intake
@@ -81,13 +81,18 @@ def walk_through(inputs: ReviewInputs) -> Flow[Outcome]:
     done = yield from run_pass(inputs.path, chosen)
     for failure in _failures(done, chosen):
         walk.fail_to_apply(failure.finding, failure.reason)
+    walk.notes += [
+        f'"{quote(finding.title)}" was in the document already.'
+        for finding in (*safe.applied, *done.applied)
+        if finding.finding_id in safe.present | done.present
+    ]
     return Outcome(_report(inputs, walk, synthesis, safe, way, routed[Route.FYI]))
 
 
 def _go(inputs: ReviewInputs, walk: Walk, synthesis: Synthesis, safe: Pass) -> Flow[Way]:
     if inputs.is_headless:
         return Way.HEADLESS
-    if synthesis.findings or synthesis.residual_risks or synthesis.deferred_questions:
+    if synthesis.findings or synthesis.residual_risks or synthesis.coverage != Coverage():
         yield from say(render_overview(synthesis, safe.applied, walk.failures))
     if not walk.findings:  # W9
         return Way.NOTHING_TO_DECIDE
@@ -115,7 +120,7 @@ def _report(
         walk.decisions,
         tuple(walk.failures),
         undecided,
-        safe.applied,
+        tuple(finding for finding in safe.applied if finding.finding_id not in safe.present),
         tuple(fyi),
         synthesis.residual_risks,
         synthesis.deferred_questions,
