@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from assent.protocol.edit import apply_edit, with_line_ends_of
+from assent.protocol.edit import apply_edit, is_made, with_line_ends_of
 from assent.protocol.error import BadRequestError
 from assent.protocol.finding import Edit
 from tests.protocol.strategies import modest
@@ -139,3 +139,31 @@ def test_largest_passage_in_a_document_made_to_slow_the_search_is_looked_for_in_
     begun = time.monotonic()
     assert refusal(document, edit).endswith(" is not in the document.")
     assert time.monotonic() - begun < 5
+
+
+ENTRY = b"\n## Deferred / Open Questions\n\n### From 2026-01-01 review\n\n- **Two** quoted as two\n"
+
+
+@pytest.mark.parametrize(
+    ("document", "before", "after", "made"),
+    [
+        (b"one 2 three", "two", "2", True),
+        (b"one two three", "two", "2", False),
+        (b"one three", "two", "2", False),
+        (b"one 2, 2 three", "two", "2", False),
+        (b"one three", "two", "", False),
+        (b"one 2 three" + ENTRY, "two", "2", True),
+        (b"one three\n" + ENTRY, "one", "two", False),
+    ],
+    ids=["made", "yet to make", "neither", "twice", "taken away", "quoted by an entry", "only in an entry"],
+)
+def test_edit_is_known_to_be_made_by_what_stands_there(
+    document: bytes, before: str, after: str, made: bool
+) -> None:
+    """Nothing is left of the passage, and what it becomes stands there once; entries are no part of the text."""
+    assert is_made(document, Edit(before, after)) is made
+
+
+def test_edit_of_what_only_an_entry_quotes_is_refused() -> None:
+    """The entry would be changed, and the fix reported as applied."""
+    assert "is not in the document" in refusal(b"one 2 three\n" + ENTRY, Edit("quoted", "said"))

@@ -4,6 +4,7 @@ Rule 1: a fix that is an exact edit is made here. One in words is made by an app
         gets `{"finding": {…}, "document": "…"}` on standard input and prints the whole new document (W-X20).
 Rule 2: whatever goes wrong is that one fix's failure, in a sentence. The document goes on as it was before it (W66).
 Rule 3: an applier is an agent. What it gives back is looked at as a document, and it can answer nothing.
+Rule 4: what people deferred stays in the document: the report says that it stands there.
 
 All of this only looks: after a crash it is simply done again.
 """
@@ -27,6 +28,7 @@ from assent.flows.walk_through.effect import CheckAppend, Edited, MakeEdits, Wri
 from assent.flows.walk_through.execution import NO_FIX
 from assent.protocol.applier_file import APPLIER_PRINCIPAL, APPLIER_SECONDS
 from assent.protocol.canonical import Json
+from assent.protocol.deferral import loses_deferrals
 from assent.protocol.display import quote
 from assent.protocol.edit import apply_edit, is_made, with_line_ends_of
 from assent.protocol.error import EffectError
@@ -166,7 +168,10 @@ def _have_applied(content: bytes, finding: Finding, apply: Apply) -> bytes:
     except UnicodeEncodeError:
         raise EffectError("The applier gave back half of a surrogate pair, which is no text.") from None
     # Programs that print a document tend to print LF; nobody decided to change the end of every line.
-    return with_line_ends_of(content, after)
+    after = with_line_ends_of(content, after)
+    if loses_deferrals(content, after):
+        raise EffectError("The applier would change what was deferred in the document.")
+    return after
 
 
 def _render_failure(error: Exception) -> str:

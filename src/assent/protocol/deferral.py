@@ -13,6 +13,7 @@ Rule 5: code or a comment that the document never ends is ended first; else the 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from datetime import date as calendar_date
 
@@ -38,6 +39,7 @@ __all__ = [
     "Appended",
     "append_deferral",
     "hide_deferrals",
+    "loses_deferrals",
     "parse_deferrals",
 ]
 
@@ -117,10 +119,26 @@ def hide_deferrals(document: bytes) -> bytes:
         return document
     outline = parse_outline(text.removeprefix(_BOM))
     lines = [line.encode() for line in outline.lines]
-    for section in _parts(outline.blocks, SECTION, 0, len(outline.blocks)):
-        for number in range(outline.blocks[section.heading].start, outline.blocks[section.stop - 1].stop):
-            lines[number] = _NO_TEXT * len(lines[number])
+    for number in _deferred_lines(outline):
+        lines[number] = _NO_TEXT * len(lines[number])
     return (_BOM.encode() if text.startswith(_BOM) else b"") + b"".join(lines)
+
+
+def loses_deferrals(before: bytes, after: bytes) -> bool:
+    """Whether a line of what was deferred in a document is gone from it; both are text."""
+    if SECTION.lstrip("# ").encode() not in before:
+        return False
+    kept = [parse_outline(_decode(document).removeprefix(_BOM)) for document in (before, after)]
+    was, is_left = (
+        Counter(outline.lines[number].strip() for number in _deferred_lines(outline)) for outline in kept
+    )
+    return any(line and is_left[line] < count for line, count in was.items())
+
+
+def _deferred_lines(outline: Outline) -> Iterator[int]:
+    """Yield the number of each line of the section."""
+    for section in _parts(outline.blocks, SECTION, 0, len(outline.blocks)):
+        yield from range(outline.blocks[section.heading].start, outline.blocks[section.stop - 1].stop)
 
 
 def _day_heading(date: str) -> str:

@@ -303,3 +303,11 @@ def test_two_thousand_findings_take_well_under_a_second() -> None:
     for found in (different, same, nested):
         review = Intake(outputs=(ReviewerOutput("a", tuple(found), risks, ()),))
         assert seconds(review, document) < 2  # about a tenth of that on an idle machine
+
+
+def test_record_that_was_left_out_says_why() -> None:
+    """Whoever wrote it can mend it; of many, the first are told."""
+    dropped = tuple(Dropped("coherence", f"No title, at $[0].findings[{number}].") for number in range(12))
+    notes = synthesise(Intake(dropped=dropped)).coverage.notes
+    assert notes[0] == "Left out, coherence: No title, at $[0].findings[0]."
+    assert (len(notes), notes[-1]) == (11, "Left out: 2 more records.")

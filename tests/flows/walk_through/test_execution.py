@@ -264,3 +264,16 @@ def test_document_saved_in_the_middle_of_the_safe_pass_is_what_entries_go_into(t
     assert len(world.asked) == 2
     assert world.content.startswith(theirs.replace(b"alpha", b"ALPHA"))
     assert sum(isinstance(effect, ReadDocument) for effect in world.effects) == 2
+
+
+def test_fix_that_is_in_the_document_already_is_neither_made_again_nor_a_failure(tmp_path: Path) -> None:
+    """After a review that was left, its safe fixes are there; the same findings come again."""
+    safe = safe_finding("Spelling", "delta")
+    world = World(tmp_path, safe, ONE)
+    world.walk("D")
+    again = World(tmp_path, safe, ONE, document=world.content)
+    report = again.walk("D")
+    assert (report.fixes, report.failures) == ((), ())
+    assert report.coverage.notes == ('"Spelling" was in the document already.',)
+    assert not any(isinstance(effect, WriteDocument) for effect in again.effects)
+    assert again.content == world.content

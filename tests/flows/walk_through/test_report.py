@@ -9,7 +9,16 @@ from hypothesis import given
 from msgspec.structs import replace
 
 from assent.flows.walk_through.report import counts_of, primer_of, render_report, report_json, verdict_of
-from assent.protocol.decision import CompletionReport, Coverage, Decision, Failure, Verb, Verdict, Way
+from assent.protocol.decision import (
+    CompletionReport,
+    Coverage,
+    Decision,
+    Failure,
+    PersonaCount,
+    Verb,
+    Verdict,
+    Way,
+)
 from assent.protocol.finding import Finding, Severity
 from assent.protocol.primer import Primer, PrimerEntry
 from tests.flows.walk_through.text_samples import ENUM_NAMES, new_finding, new_report, reports
@@ -362,3 +371,19 @@ def test_primer_keeps_earlier_rounds_but_not_what_was_decided_again() -> None:
     assert primer.rounds == 3
     assert [entry.title for entry in primer.applied] == ["Kept"]
     assert [entry.title for entry in primer.rejected] == ["Old no", "again"]
+
+
+def test_zero_case_says_what_was_not_looked_at() -> None:
+    """Nothing is left to decide; that reviewers failed, or records were left out, is still told."""
+    personas = (PersonaCount("coherence", "done"), PersonaCount("feasibility", "failed"))
+    coverage = Coverage(personas, dropped=1, suppressed=("Two tiers",), notes=("Left out: it has no title.",))
+    assert zero(coverage=coverage).split("\n") == [
+        "All findings resolved — 0 fixes applied.",
+        "",
+        "- Dropped: 1 (no valid record, or too unsure to be told).",
+        "- Suppressed, decided in an earlier round: Two tiers",
+        "- Failed: feasibility handed in nothing that can be read.",
+        "- Left out: it has no title.",
+        "",
+        "Verdict: Ready.",
+    ]

@@ -24,7 +24,7 @@ from assent.flows.walk_through.overview import (
 )
 from assent.flows.walk_through.prose import brief
 from assent.protocol.canonical import Json
-from assent.protocol.decision import CompletionReport, Decision, Failure, Verb, Verdict, Way
+from assent.protocol.decision import CompletionReport, Coverage, Decision, Failure, Verb, Verdict, Way
 from assent.protocol.display import is_blank
 from assent.protocol.finding import Action, Finding, Severity
 from assent.protocol.fingerprint import fingerprint, snippet
@@ -80,9 +80,16 @@ def _nothing_to_decide(report: CompletionReport) -> str:
         failed = [f"{count_fixes(len(report.failures))} failed"] if report.failures else []
         left = [f"{count(len(report.undecided), 'finding')} undecided"] if report.undecided else []
         said = f"{', '.join([applied, *failed, *left])}."
+    elif _is_partial(report.coverage):
+        said = f"Nothing is left to decide — {applied}. Some of what was handed in was left out."
     else:
         said = f"All {'actionable ' if remainder else ''}findings resolved — {applied}."
     return f"{said} ({remainder})" if remainder else said
+
+
+def _is_partial(coverage: Coverage) -> bool:
+    """Whether a reviewer failed or a record was left out: what they found is not known, so it is not resolved."""
+    return coverage.dropped > 0 or any(persona.status == "failed" for persona in coverage.personas)
 
 
 def _entry(decision: Decision) -> str:
