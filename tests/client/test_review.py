@@ -278,7 +278,7 @@ def test_finished_review_returns_its_report_and_does_nothing(store: ThrowawaySto
     seen: list[Ask] = []
     first = agent.review(ROUND_OF_FIVE, document=plan, durable=True, present=answering(ana, seen))
     after, log = plan.read_text(), list(agent.log())
-    again = agent.review(ROUND_OF_FIVE, document=plan, durable=True)
+    again = agent.review(ROUND_OF_FIVE, document=plan, durable=True, wait=0)
     assert (again, plan.read_text(), list(agent.log())) == (first, after, log)
     with pytest.raises(StillOpen):
         agent.review(ROUND_OF_FIVE, document=plan, durable=True, run_id="two", wait=0)
@@ -333,7 +333,7 @@ def test_durable_question_that_ends_otherwise_ends_this_review_and_not_the_next(
     (waiting,) = agent.inbox()
     assert waiting.prompt.title.startswith("What should the agent do with")
     ana.answer(waiting.ask_id, "D")
-    report = agent.review(THREE, document=passages, durable=True)
+    report = agent.review(THREE, document=passages, durable=True, wait=0)
     assert report.way is Way.REPORT_ONLY
 
 

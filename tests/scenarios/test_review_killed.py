@@ -9,6 +9,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -169,7 +170,9 @@ def _live_on(begin: Callable[[], subprocess.Popen[bytes]], ana: Client, path: Pa
     for life in range(1, MOST_LIVES):
         process = begin()
         with ana.hub.follow(PROJECT, 0) as feed:
+            until = time.monotonic() + LONGEST
             while process.poll() is None:
+                assert time.monotonic() < until
                 feed.wait(0.05)
                 for ask in ana.inbox():
                     ana.answer(ask.ask_id, reply_to(ask.prompt.title))

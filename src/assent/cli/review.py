@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
@@ -27,10 +28,11 @@ from assent.client.place import DocumentPlace, find_document, find_root
 from assent.client.review import review
 from assent.client.reviewing import hold_review, prepare_review
 from assent.effects.applier import Apply, run_applier, walk_through_performers
+from assent.flows.step import Ask as Step
 from assent.flows.synthesis.parse import parse_findings
 from assent.flows.synthesis.synthesis import render_synthesis, synthesise
 from assent.flows.walk_through.block import handle_of
-from assent.flows.walk_through.headless import render_envelope
+from assent.flows.walk_through.headless import COMPLETE, render_envelope
 from assent.flows.walk_through.next_step import DocumentType
 from assent.flows.walk_through.report import render_report, report_json
 from assent.hub.hub import Hub
@@ -52,8 +54,6 @@ from assent.surfaces.terminal import TerminalSurface
 __all__ = ["APPLIER_FILE", "command"]
 
 APPLIER_FILE = f"{FOLDER}/review.toml"
-_COMPLETE = "Review complete."
-"""The completion signal (W-U18)."""
 
 
 @click.command("review", cls=PlacedCommand)
@@ -148,7 +148,9 @@ class _Seat:
         self._ask: Ask | None = None
         self._report: CompletionReport | None = None
         self._can_type = True
-        self._takes_pipe = given["file"] != "-"
+        self._is_applying = False
+        """A pass of fixes has begun, and nobody was asked anything since."""
+        self._takes_pipe = "-" not in (given["file"], given["primer"])  # what was read from it is no reply
         self._progress = Progress(terminal)
 
     def run(self, intake: Intake, primer: Primer) -> int:
@@ -172,8 +174,11 @@ class _Seat:
         inputs = prepare_review(intake, self._document, now(), primer, is_headless=is_headless)
         performers = walk_through_performers(self._document.root, apply, self._show_progress)
         self._can_type = not is_headless and who_types(self._place, takes_pipe=self._takes_pipe) is not None
-        talk = Talk(self._terminal, can_type=self._can_type)
+        talk = _Sitting(self._terminal, self._rest, can_type=self._can_type)
         return hold_review(inputs, talk, performers, self._tell, self._document_type)
+
+    def _rest(self) -> None:
+        self._is_applying = False
 
     def _hold_durably(self, intake: Intake, primer: Primer, apply: Apply | None) -> CompletionReport:
         typist = find_typist(self._place, self._hub, takes_pipe=self._takes_pipe)
@@ -254,6 +259,7 @@ class _Seat:
         return run_applier(applier.command, root, environ, applier.seconds)
 
     def _show_progress(self, done: int, total: int, finding: Finding) -> None:
+        self._is_applying = True
         self._progress.show("Applying", done + 1, total, handle_of(finding))
 
     # The end
@@ -276,7 +282,7 @@ class _Seat:
         elif self._given["headless"]:
             click.echo(display(render_envelope(report)))
         else:
-            click.echo(_COMPLETE)
+            click.echo(COMPLETE)
         if report.next_step is NextStep.REVIEW_AGAIN:
             kept = (
                 "Keep this report" if self._given["as_json"] else "Only a report in JSON (--json) can be kept"
@@ -287,7 +293,11 @@ class _Seat:
     def _leave(self) -> int:
         self._progress.close()
         ask_id = None
-        if not self._given["durable"]:
+        if not self._given["durable"] and self._is_applying:
+            # The document is replaced in one move, and nobody can tell whether Ctrl-C came before it or after it.
+            say("The review was stopped while fixes were applied, so there is no report.")
+            say("Look at the document: all of them that could be made are in it, or none.")
+        elif not self._given["durable"]:
             say("The review ends without a report: what was decided is gone, and none of it applied.")
             say("Safe fixes and deferred findings stay in the document.")
             if not self._can_type:
@@ -306,6 +316,19 @@ class _Seat:
         with suppress(AssentError):
             ask = self._asker.show(ask.ask_id)
         return ask.is_open
+
+
+class _Sitting(Talk):
+    """A talk that tells when a person is asked: whatever was under way before is through then."""
+
+    def __init__(self, terminal: TerminalSurface, rest: Callable[[], None], *, can_type: bool) -> None:
+        super().__init__(terminal, can_type=can_type)
+        self._rest = rest
+
+    def present(self, ask: Step) -> None:
+        """Show what is asked."""
+        self._rest()
+        super().present(ask)
 
 
 def _split_command(text: str) -> list[str]:

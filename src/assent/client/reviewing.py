@@ -23,7 +23,7 @@ from assent.client.door import Call, until
 from assent.client.drive import Surface, drive
 from assent.client.durable import Hear, Meet, drive_durably
 from assent.client.grip import beside
-from assent.client.journal import end_of, read_back
+from assent.client.journal import Opened, decode_entry, end_of, read_back
 from assent.client.place import DocumentPlace, find_document
 from assent.effects.applier import Apply, walk_through_performers
 from assent.effects.performer import Performers
@@ -35,7 +35,7 @@ from assent.flows.walk_through.walk_through import WALK_THROUGH, Outcome, Review
 from assent.protocol.ask import Ask as StoredAsk
 from assent.protocol.canonical import canonical, convert, digest
 from assent.protocol.decision import CompletionReport, NextStep
-from assent.protocol.error import AssentError, BadRequestError, StillOpen
+from assent.protocol.error import AssentError, BadRequestError, FlowDivergedError, StillOpen
 from assent.protocol.finding import Finding, Intake, Verb
 from assent.protocol.primer import Primer
 
@@ -144,7 +144,7 @@ def review_document(  # noqa: PLR0913 - the public call: every part of a review 
     inputs = prepare_review(findings, place, calls.door.now(), primer, is_headless=headless)
     performers = walk_through_performers(place.root, apply, progress)
     if durable and not headless:
-        flow_id = yield from _attempt(calls, review_id(inputs, place, run_id))
+        flow_id = yield from _attempt(calls, inputs, place, run_id)
         hear = tell or _saying(say)
         driven = drive_durably(
             calls, flow_id, WALK_THROUGH, inputs, performers, say=say, present=present, wait=wait
@@ -192,21 +192,34 @@ def _ask_next(
         return (
             yield from drive_durably(calls, f"{flow_id}:next", NEXT_STEP, inputs, present=keep, wait=wait)
         )
-    except (StillOpen, EOFError):
+    except (StillOpen, EOFError, KeyboardInterrupt) as left:
         for ask in asked:
             with suppress(AssentError):  # answered in this moment: too late to matter
                 yield from calls.withdraw(
                     ask.ask_id, "Nobody said what comes next, so the review stops here."
                 )
+        if isinstance(left, KeyboardInterrupt):
+            raise
         return NextStep.STOP
 
 
-def _attempt(calls: Calls, flow_id: str) -> Call[str]:
-    """Return the id of the review to go on with: the first that was not left by a person's no."""
+def _attempt(calls: Calls, inputs: ReviewInputs, place: DocumentPlace, run_id: str | None) -> Call[str]:
+    """Return the id of the review to go on with: the first that was not left by a person's no.
+
+    Raises:
+        FlowDivergedError: what goes by that id is a review of something else.
+    """
+    flow_id = review_id(inputs, place, run_id)
     number = 1
     while True:
         numbered = flow_id if number == 1 else f"{flow_id}:{number}"
-        end = end_of((yield from calls.steps(numbered)))
+        steps = yield from calls.steps(numbered)
+        if steps:
+            begun = read_back(decode_entry(steps[0], Opened).inputs, ReviewInputs, numbered)
+            # An agent may write a journal: what a person says yes to is done to the document that they named.
+            if begun.path != place.path or review_id(begun, place, run_id) != flow_id:
+                raise FlowDivergedError(f"{numbered} began with other findings, or on another document.")
+        end = end_of(steps)
         if end is None or read_back(end.value, Outcome, numbered).report is not None:
             return numbered
         number += 1

@@ -8,7 +8,7 @@ Rule 3: reviewers write new lines as LF. In a document whose lines all end in CR
 
 from __future__ import annotations
 
-from assent.protocol.deferral import hide_deferrals
+from assent.protocol.deferral import SECTION, hide_deferrals
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError
 from assent.protocol.finding import Edit
@@ -25,7 +25,7 @@ def apply_edit(document: bytes, edit: Edit) -> bytes:
         BadRequestError: the passage is not there, stands there more than once, or would stay as it is.
     """
     before, after = (with_line_ends_of(document, _encode(text)) for text in (edit.before, edit.after))
-    own = hide_deferrals(document) if before in document else document
+    own = document if _is_above_deferrals(document, before) else hide_deferrals(document)
     start = own.find(before)
     if start < 0:
         raise BadRequestError(f'What the edit replaces, "{quote(edit.before)}", is not in the document.')
@@ -37,6 +37,15 @@ def apply_edit(document: bytes, edit: Edit) -> bytes:
     if before == after:
         raise BadRequestError("The edit changes nothing.")
     return document[:start] + after + document[start + len(before) :]
+
+
+def _is_above_deferrals(document: bytes, passage: bytes) -> bool:
+    """Whether a passage cannot be in the section: a document of many entries takes long to be read for each fix."""
+    title = document.find(SECTION.lstrip("# ").encode())
+    if title < 0:
+        return True
+    heading = max(document.rfind(end, 0, title) for end in (b"\n", b"\r")) + 1
+    return document.find(passage, max(0, heading - len(passage) + 1)) < 0
 
 
 def is_made(document: bytes, edit: Edit) -> bool:

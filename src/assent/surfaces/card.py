@@ -20,6 +20,7 @@ from assent.protocol.ending import render_ending, render_instant, render_name
 from assent.protocol.gate import render_gate
 from assent.protocol.menu import is_menu, render_explanation, render_menu_options, render_stem
 from assent.protocol.prompt import Field, Prompt
+from assent.surfaces.grid import lay_out_table
 from assent.surfaces.ink import Ink
 from assent.surfaces.moment import render_span
 from assent.surfaces.width import columns, cut, wrap
@@ -146,21 +147,30 @@ def render_parts(prompt: Prompt, ink: Ink, width: int | None) -> list[str]:
     """Return the lines of a menu exactly as the protocol has them: the block, and then the question (W29)."""
     block = render_explanation(prompt)
     return [
-        *([*lay_out_markdown(block, width, ink.strong), ""] if block else []),
+        *([*lay_out_markdown(block, width, ink.strong, cuts_tables=False), ""] if block else []),
         *map(ink.strong, render_stem(prompt).split("\n")),
         *map(ink.accent, render_menu_options(prompt).split("\n")),
     ]
 
 
-def lay_out_markdown(markdown: str, width: int | None, paint: Callable[[str], str] = str) -> list[str]:
+def lay_out_markdown(
+    markdown: str, width: int | None, paint: Callable[[str], str] = str, *, cuts_tables: bool = True
+) -> list[str]:
     """Return Markdown as lines of plain text; prose that is too long for `width` goes on in the next line.
 
-    Headings and labels are painted. They, tables and code stay in one line each: broken in two they would be
-    something else. A part that goes on is looked at again: where it begins is up to whoever wrote the words before it.
+    Headings and labels are painted. They and code stay in one line each: broken in two they would be something else. A
+    table is fitted to the width, but not where somebody decides on what it says: there it stays whole. A part that goes
+    on is looked at again: where it begins is up to whoever wrote the words before it.
     """
     lines: list[str] = []
+    table: list[str] = []
     closing = ""
-    for line in display(markdown).split("\n"):
+    for line in [*display(markdown).split("\n"), None]:
+        if table and (line is None or not line.startswith("|")):
+            lines += lay_out_table(table, width) if cuts_tables and width is not None else table
+            table = []
+        if line is None:
+            break
         fence = _FENCE(line)
         if closing or fence:
             lines.append(line)
@@ -168,8 +178,10 @@ def lay_out_markdown(markdown: str, width: int | None, paint: Callable[[str], st
                 closing = {"": fence[1], fence[1]: ""}.get(closing, closing)
         elif _HEAD(line):
             lines.append(paint(line))
+        elif line.startswith("|"):
+            table.append(line)
         else:
-            first, *more = [line] if width is None or line.startswith("|") else wrap(line, width)
+            first, *more = [line] if width is None else wrap(line, width)
             lines += [first, *map(guard, more)]
     return lines
 

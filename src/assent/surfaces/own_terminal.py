@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Mapping
 from datetime import datetime
 
@@ -21,7 +22,9 @@ class OwnTerminal(Talk):
         mark = agent_mark(environ)
         if mark is not None:
             self._own.say(f"{mark} is set, so an agent runs this: what is typed here is not read.")
-        super().__init__(self._own, can_type=mark is None and not is_background(0))
+        # Where standard input was closed, its number may be that of any other file by now.
+        has_input = sys.stdin is not None and not sys.stdin.closed
+        super().__init__(self._own, can_type=mark is None and has_input and not is_background(0))
 
     def close(self) -> None:
         """Let the terminal go."""

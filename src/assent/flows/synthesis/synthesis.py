@@ -117,11 +117,13 @@ def _say_dropped(intake: Intake) -> tuple[str, ...]:
 
 
 def _with_chains(coverage: Coverage, findings: Iterable[Finding], rounds: Rounds) -> Coverage:
-    chains = [len(finding.dependents) for finding in findings if finding.dependents]
+    every = tuple(findings)  # either end may say that they are linked, and two may name the same dependent
+    links = {(finding.finding_id, dependent) for finding in every for dependent in finding.dependents}
+    links |= {(finding.depends_on, finding.finding_id) for finding in every if finding.depends_on}
     return msgspec.structs.replace(
         coverage,
-        roots=len(chains),
-        dependents=sum(chains),
+        roots=len({root for root, _ in links}),
+        dependents=len({dependent for _, dependent in links}),
         suppressed=rounds.suppressed,
         not_landed=rounds.not_landed,
     )

@@ -36,6 +36,11 @@ class Pass(msgspec.Struct, frozen=True):
     digest: str | None = None
     """Of the document after it; None: it was not written."""
 
+    @property
+    def made(self) -> tuple[Finding, ...]:
+        """What was worked in by this pass."""
+        return tuple(finding for finding in self.applied if finding.finding_id not in self.present)
+
 
 def run_pass(path: str, findings: Sequence[Finding]) -> Flow[Pass]:
     """Apply the fixes of `findings`; return which are in the document now. Where all were, nothing is written."""
@@ -50,7 +55,7 @@ def run_pass(path: str, findings: Sequence[Finding]) -> Flow[Pass]:
             return _nothing(fixes, failed, edited.message)
         applied = tuple(finding for finding in fixes if finding.finding_id not in edited.failed)
         came = Pass(applied, failed | edited.failed, frozenset(edited.present))
-        if not any(finding.finding_id not in came.present for finding in applied):
+        if not came.made:
             return came
         written = yield from _write(path, edited)
         if written is None:

@@ -24,6 +24,7 @@ from assent.protocol.finding import Finding
 __all__ = ["COMPLETE", "render_envelope"]
 
 COMPLETE = "Review complete."
+"""The completion signal, which every review ends with (W-U18)."""
 _REMARK = 300
 
 

@@ -12,9 +12,9 @@ from assent.flows.walk_through.defer import defer
 from assent.flows.walk_through.menu import APPLY, DEFER, LFG_THE_REST, finding_prompt
 from assent.flows.walk_through.no_fix import ask_without_fix
 from assent.flows.walk_through.preview import carry_out, make_plan, preview
+from assent.flows.walk_through.prose import one_line
 from assent.flows.walk_through.walk import Walk, choose
 from assent.protocol.decision import Decision, Verb, Way
-from assent.protocol.display import display
 from assent.protocol.finding import Action, Finding
 from assent.protocol.prompt import Prompt
 from assent.protocol.words import count
@@ -47,8 +47,7 @@ def _decide(walk: Walk, finding: Finding, chosen: str | None) -> Flow[Action | N
         return (yield from ask_without_fix(walk, finding))
     if chosen == APPLY:
         walk.decide(Decision(finding, Verb.APPLIED))
-        section = " ".join(display(finding.section).split())
-        yield from say(f'→ Applied. Edit staged at "{section}" section.')
+        yield from say(f'→ Applied. Edit staged at "{one_line(finding.section)}" section.')
         return None
     if chosen == DEFER:
         return (yield from defer(walk, finding))

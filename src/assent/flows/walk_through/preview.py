@@ -14,6 +14,7 @@ from assent.flows.step import Flow, say
 from assent.flows.walk_through.block import handle_of
 from assent.flows.walk_through.defer import defer
 from assent.flows.walk_through.menu import PROCEED, preview_prompt
+from assent.flows.walk_through.prose import one_line
 from assent.flows.walk_through.walk import Walk, choose, first_sentence
 from assent.protocol.ask import Kind
 from assent.protocol.decision import Decision, Verb
@@ -75,7 +76,7 @@ def _lines(walk: Walk, group: Sequence[Finding], action: Action) -> list[str]:
 def _line(finding: Finding, recommended: Action, action: Action) -> str:
     own = "" if recommended is action else f" (recommended: {recommended})"
     summary = first_sentence(display(finding.why_it_matters)) or handle_of(finding)
-    section = clip(" ".join(display(finding.section).split()), _WIDTH // 2)
+    section = clip(one_line(finding.section), _WIDTH // 2)
     return clip(f"[{finding.severity}] {section} — {summary}", _WIDTH - len(own)) + own
 
 

@@ -93,7 +93,7 @@ def _go(inputs: ReviewInputs, walk: Walk, synthesis: Synthesis, safe: Pass) -> F
     if inputs.is_headless:
         return Way.HEADLESS
     if synthesis.findings or synthesis.residual_risks or synthesis.coverage != Coverage():
-        yield from say(render_overview(synthesis, safe.applied, walk.failures))
+        yield from say(render_overview(synthesis, safe.made, walk.failures))
     if not walk.findings:  # W9
         return Way.NOTHING_TO_DECIDE
     return (yield from go_one_way(walk))
@@ -120,7 +120,7 @@ def _report(
         walk.decisions,
         tuple(walk.failures),
         undecided,
-        tuple(finding for finding in safe.applied if finding.finding_id not in safe.present),
+        safe.made,
         tuple(fyi),
         synthesis.residual_risks,
         synthesis.deferred_questions,
