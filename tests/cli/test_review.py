@@ -349,18 +349,6 @@ def test_document_that_is_not_utf8_takes_exact_edits_and_refuses_prose(shell: Sh
     assert desk.path.read_bytes() == b"caf\xe9\nThe users are told.\n"
 
 
-def test_document_that_is_a_link_out_of_its_project_is_reviewed_where_it_leads(shell: Shell) -> None:
-    """The path that was given is a person's word; the link stays a link."""
-    desk = Desk(shell)
-    outside = desk.folder.parent / "real.md"
-    outside.write_text(DOCUMENT)
-    desk.path.unlink()
-    desk.path.symlink_to(outside)
-    assert desk.run("--headless").status == 0
-    assert desk.path.is_symlink()
-    assert outside.read_text() == FIXED
-
-
 def test_reader_of_the_report_who_is_gone_costs_no_decision(shell: Shell) -> None:
     """`assent review … | head` closes the pipe early: the fixes are made all the same."""
     desk = Desk(shell)

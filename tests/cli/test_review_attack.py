@@ -163,3 +163,37 @@ def test_review_from_python_without_a_standard_input_reads_no_other_file_for_rep
     )
     assert (ended.returncode, ended.stdout) == (0, b"nobody answered\n"), ended.stderr
     assert desk.document == document_of("one")
+
+
+@pytest.mark.parametrize("linked", ["the file", "its folder"])
+def test_link_in_a_project_that_leads_out_of_it_is_refused(shell: Shell, tmp_path: Path, linked: str) -> None:
+    """S16: a repository brings its links along, and a safe fix asks nobody."""
+    elsewhere = tmp_path / "home"
+    elsewhere.mkdir(exist_ok=True)
+    own = elsewhere / "profile.md"
+    own.write_text(document_of("one"))
+    desk = Desk(shell, merged_set(merged("one", autofix_class="safe_auto")), document_of("one"))
+    (desk.folder / ".git").mkdir()
+    if linked == "the file":
+        name = "profile.md"
+        (desk.folder / name).symlink_to(own)
+    else:
+        name = "docs/profile.md"
+        (desk.folder / "docs").symlink_to(elsewhere)
+    ended = shell.run("review", "findings.json", "--document", name, "--headless")
+    assert (ended.status, ended.out) == (1, "")
+    assert ended.err.startswith(f"{name} leads out of {desk.folder}: ")
+    assert own.read_text() == document_of("one")
+    assert shell.run("review", "findings.json", "--document", str(own), "--headless").status == 0
+    assert own.read_text() == document_of("one", clear=["one"])
+
+
+def test_link_that_stays_in_its_project_is_followed(shell: Shell) -> None:
+    """The file behind it changes, and the link stays one."""
+    desk = Desk(shell, merged_set(merged("one", autofix_class="safe_auto")), document_of("one"))
+    (desk.folder / ".git").mkdir()
+    link = desk.folder / "docs" / "link.md"
+    link.parent.mkdir()
+    link.symlink_to("../plan.md")
+    assert shell.run("review", "findings.json", "--document", "docs/link.md", "--headless").status == 0
+    assert (link.is_symlink(), desk.document) == (True, document_of("one", clear=["one"]))

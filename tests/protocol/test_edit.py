@@ -145,23 +145,37 @@ ENTRY = b"\n## Deferred / Open Questions\n\n### From 2026-01-01 review\n\n- **Tw
 
 
 @pytest.mark.parametrize(
-    ("document", "before", "after", "made"),
+    ("document", "before", "after", "quote", "made"),
     [
-        (b"one 2 three", "two", "2", True),
-        (b"one two three", "two", "2", False),
-        (b"one three", "two", "2", False),
-        (b"one 2, 2 three", "two", "2", False),
-        (b"one three", "two", "", False),
-        (b"one 2 three" + ENTRY, "two", "2", True),
-        (b"one three\n" + ENTRY, "one", "two", False),
+        (b"one 2 three", "two", "2", "one two three", True),
+        (b"one two three", "two", "2", "one two three", False),
+        (b"one three", "two", "2", "one two three", False),
+        (b"one 2 three, one 2 three", "two", "2", "one two three", False),
+        (b"one three four", "two ", "", "one two three four", True),
+        (b"one 2 three" + ENTRY, "two", "2", "one two three", True),
+        (b"one three\n" + ENTRY, "thrice", "quoted", "thrice as two", False),
+        (b"it lives one hour, a minute is nothing", "one houre", "minute", "lives one houre", False),
+        (b"it lives one hour, a minute is nothing", "one houre", "minute", "one houre", False),
+        (b"the whole sentence is new", "It was old.", "the whole sentence is new", "It was old.", True),
     ],
-    ids=["made", "yet to make", "neither", "twice", "taken away", "quoted by an entry", "only in an entry"],
+    ids=[
+        "made",
+        "yet to make",
+        "neither",
+        "twice",
+        "taken away",
+        "quoted by an entry",
+        "only in an entry",
+        "misquoted",
+        "a word that stands elsewhere",
+        "the whole quote",
+    ],
 )
 def test_edit_is_known_to_be_made_by_what_stands_there(
-    document: bytes, before: str, after: str, made: bool
+    document: bytes, before: str, after: str, quote: str, made: bool
 ) -> None:
-    """Nothing is left of the passage, and what it becomes stands there once; entries are no part of the text."""
-    assert is_made(document, Edit(before, after)) is made
+    """Its quote stands there once, with the change in it; entries are no part of the text."""
+    assert is_made(document, Edit(before, after), [quote]) is made
 
 
 def test_edit_of_what_only_an_entry_quotes_is_refused() -> None:

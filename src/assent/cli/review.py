@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import shlex
-import shutil
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from functools import cached_property
 from pathlib import Path
@@ -14,8 +13,8 @@ import click
 import msgspec
 
 from assent.cli.accept import accepting
+from assent.cli.applier import find_applier, given_applier
 from assent.cli.exit import DONE, STILL_OPEN, say
-from assent.cli.gate_file import FOLDER, read_bounded
 from assent.cli.group import PlacedCommand
 from assent.cli.json_file import read_json_file
 from assent.cli.json_line import echo_json
@@ -24,10 +23,10 @@ from assent.cli.span import SPAN
 from assent.cli.typist import find_typist, who_types
 from assent.client.client import Client
 from assent.client.identity import agent
-from assent.client.place import DocumentPlace, find_document, find_root
-from assent.client.review import review
+from assent.client.place import DocumentPlace, find_document
+from assent.client.review import is_over, review
 from assent.client.reviewing import hold_review, prepare_review
-from assent.effects.applier import Apply, run_applier, walk_through_performers
+from assent.effects.applier import Apply, walk_through_performers
 from assent.flows.step import Ask as Step
 from assent.flows.synthesis.parse import parse_findings
 from assent.flows.synthesis.synthesis import render_synthesis, synthesise
@@ -36,24 +35,20 @@ from assent.flows.walk_through.headless import COMPLETE, render_envelope
 from assent.flows.walk_through.next_step import DocumentType
 from assent.flows.walk_through.report import render_report, report_json
 from assent.hub.hub import Hub
-from assent.protocol.applier_file import MAX_APPLIER_FILE_BYTES, parse_applier
 from assent.protocol.ask import Ask
-from assent.protocol.canonical import Json, convert, digest, parse_json
+from assent.protocol.canonical import convert, parse_json
 from assent.protocol.decision import CompletionReport, NextStep
-from assent.protocol.display import display, quote
-from assent.protocol.error import AssentError, EffectError, FlowTakenError, StillOpen
-from assent.protocol.finding import MAX_FINDINGS_BYTES, AutofixClass, Finding, Intake, RawFinding
+from assent.protocol.display import display
+from assent.protocol.error import AssentError, FlowTakenError, NoAnswer, StillOpen
+from assent.protocol.finding import MAX_FINDINGS_BYTES, Finding, Intake
 from assent.protocol.primer import Primer
-from assent.protocol.words import count
-from assent.surfaces.card import short_id
+from assent.surfaces.card import lay_out_markdown, short_id
 from assent.surfaces.progress import Progress
 from assent.surfaces.race import answer_here
 from assent.surfaces.talk import Talk
 from assent.surfaces.terminal import TerminalSurface
 
-__all__ = ["APPLIER_FILE", "command"]
-
-APPLIER_FILE = f"{FOLDER}/review.toml"
+__all__ = ["command"]
 
 
 @click.command("review", cls=PlacedCommand)
@@ -147,7 +142,6 @@ class _Seat:
         self._opened = opened
         self._ask: Ask | None = None
         self._report: CompletionReport | None = None
-        self._can_type = True
         self._is_applying = False
         """A pass of fixes has begun, and nobody was asked anything since."""
         self._takes_pipe = "-" not in (given["file"], given["primer"])  # what was read from it is no reply
@@ -155,6 +149,10 @@ class _Seat:
 
     def run(self, intake: Intake, primer: Primer) -> int:
         """Go through it to its report, or to where nobody answers."""
+        if not self._given["durable"] and not self._given["headless"] and not self._can_type:
+            say("No reply is read here, so nothing was begun.")
+            say("Let others answer with --durable, or ask nobody with --headless.")
+            return STILL_OPEN
         apply = self._applier(intake)
         try:
             if self._given["durable"]:
@@ -173,9 +171,12 @@ class _Seat:
         is_headless = self._given["headless"]
         inputs = prepare_review(intake, self._document, now(), primer, is_headless=is_headless)
         performers = walk_through_performers(self._document.root, apply, self._show_progress)
-        self._can_type = not is_headless and who_types(self._place, takes_pipe=self._takes_pipe) is not None
-        talk = _Sitting(self._terminal, self._rest, can_type=self._can_type)
+        talk = _Sitting(self._terminal, self._rest)
         return hold_review(inputs, talk, performers, self._tell, self._document_type)
+
+    @cached_property
+    def _can_type(self) -> bool:
+        return who_types(self._place, takes_pipe=self._takes_pipe) is not None
 
     def _rest(self) -> None:
         self._is_applying = False
@@ -191,6 +192,9 @@ class _Seat:
             elif wait != 0:
                 say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")
 
+        inputs = prepare_review(intake, self._document, now(), primer)
+        if is_over(self._asker, inputs, self._document, self._given["run_id"]):
+            say("This review came to its end before, and this is its report. --run-id ID begins another one.")
         try:
             return review(
                 self._asker,
@@ -207,6 +211,10 @@ class _Seat:
                 progress=self._show_progress,
                 wait=wait,
             )
+        except NoAnswer:
+            say("The review is over without a report, and nothing was applied.")
+            say("The same command begins a new one.")
+            raise
         except FlowTakenError as taken:
             who = taken.message.removesuffix(" drives this flow.")
             raise FlowTakenError(
@@ -228,35 +236,14 @@ class _Seat:
     # Fixes in words
 
     def _applier(self, intake: Intake) -> Apply | None:
-        """Return what works fixes in words into the document: as said here, or as the project's file has it.
-
-        A command of the project's file is accepted by a person first. That is settled before the first question: after
-        the last one it would cost every decision.
-        """
+        environ = self._place.environ
         if self._given["applier"] is not None:
-            words = _split_command(self._given["applier"])
-            return run_applier(words, Path.cwd(), self._place.environ)
-        prose = _count_prose(intake, is_headless=self._given["headless"])
-        if not prose:
-            return None
-        root = find_root(Path.cwd())
-        file = root / APPLIER_FILE
-        text = read_bounded(file, MAX_APPLIER_FILE_BYTES) if file.exists() else b""
-        applier = parse_applier(text, APPLIER_FILE)
-        if applier is None:
-            has = "has its fix" if prose == 1 else "have their fixes"
-            say(f"{count(prose, 'finding')} {has} in words only, and no applier is named.")
-            say("Applied, such a fix is reported as failed: see --applier in assent review --help.")
-            return None
-        words = [*(f"{key}={value}" for key, value in applier.env.items()), *applier.command]
-        typist = find_typist(self._place, self._hub) if not self._given["headless"] else None
-        check = accepting(self._asker, typist, self._terminal, APPLIER_FILE, digest(text), {"applier": words})
-        try:
-            check()
-        except EffectError as error:
-            return _refuse(error)
-        environ = {**self._place.environ, **applier.env}
-        return run_applier(applier.command, root, environ, applier.seconds)
+            return given_applier(self._given["applier"], environ)
+        return find_applier(intake, environ, self._accept, is_headless=self._given["headless"])
+
+    def _accept(self, file: str, digest: str, commands: Mapping[str, Sequence[str]]) -> None:
+        typist = None if self._given["headless"] else find_typist(self._place, self._hub)
+        accepting(self._asker, typist, self._terminal, file, digest, commands)()
 
     def _show_progress(self, done: int, total: int, finding: Finding) -> None:
         self._is_applying = True
@@ -274,7 +261,8 @@ class _Seat:
             self._terminal.tell(render_report(report))
         else:
             self._terminal.say("")
-            click.echo(display(render_report(report)))
+            room = self._terminal.room if sys.stdout.isatty() else None
+            click.echo("\n".join(lay_out_markdown(render_report(report), room)))
 
     def _close(self, report: CompletionReport) -> int:
         if self._given["as_json"]:
@@ -300,8 +288,6 @@ class _Seat:
         elif not self._given["durable"]:
             say("The review ends without a report: what was decided is gone, and none of it applied.")
             say("Safe fixes and deferred findings stay in the document.")
-            if not self._can_type:
-                say("No reply is read here. Let others answer with --durable, or ask nobody with --headless.")
         else:
             if self._ask is not None and self._is_open(self._ask):
                 ask_id = self._ask.ask_id
@@ -321,44 +307,11 @@ class _Seat:
 class _Sitting(Talk):
     """A talk that tells when a person is asked: whatever was under way before is through then."""
 
-    def __init__(self, terminal: TerminalSurface, rest: Callable[[], None], *, can_type: bool) -> None:
-        super().__init__(terminal, can_type=can_type)
+    def __init__(self, terminal: TerminalSurface, rest: Callable[[], None]) -> None:
+        super().__init__(terminal)
         self._rest = rest
 
     def present(self, ask: Step) -> None:
         """Show what is asked."""
         self._rest()
         super().present(ask)
-
-
-def _split_command(text: str) -> list[str]:
-    """Return the words of a command that can be run."""
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        raise click.UsageError(f"--applier cannot be read as a command: {error}.") from None
-    if not words:
-        raise click.UsageError("The applier is a command, as in --applier 'python3 apply.py'.")
-    if shutil.which(words[0]) is None:
-        raise click.UsageError(f'There is no program "{quote(words[0])}" for --applier.')
-    return words
-
-
-def _count_prose(intake: Intake, *, is_headless: bool) -> int:
-    """Return how many findings that may be applied have a fix in words alone; headless, only safe ones may."""
-    every: list[RawFinding | Finding] = [*(intake.merged or ())]
-    for output in intake.outputs:
-        every += output.findings
-    if is_headless:
-        every = [finding for finding in every if finding.autofix_class is AutofixClass.SAFE_AUTO]
-    return sum(bool(finding.suggested_fix) and finding.edit is None for finding in every)
-
-
-def _refuse(error: EffectError) -> Apply:
-    """Return an applier that says why there is none; it is said now, too."""
-    say(display(f"{error.message} Fixes in words will be reported as failed.", lines=False))
-
-    def apply(_: dict[str, Json], __: str) -> str:
-        raise error
-
-    return apply

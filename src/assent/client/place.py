@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assent.protocol.display import display, quote
-from assent.protocol.error import BadRequestError, NotFoundError
+from assent.protocol.error import BadRequestError, NotFoundError, PathRefusedError
 
 __all__ = [
     "DocumentPlace",
@@ -43,7 +43,10 @@ def find_root(start: Path) -> Path:
 
 def find_working_tree(start: Path) -> Path:
     """Return the nearest folder upward with `.assent/` or `.git`, else `start`; a git worktree is its own."""
-    start = start.resolve()
+    return _nearest_tree(start.resolve())
+
+
+def _nearest_tree(start: Path) -> Path:
     for folder in (start, *start.parents):
         if (folder / ".assent").is_dir() or (folder / ".git").exists():
             return folder
@@ -66,12 +69,19 @@ def find_document(file: Path, noun: str = "document") -> DocumentPlace:
 
     Raises:
         NotFoundError: there is no such file.
+        PathRefusedError: it is named in one folder and lies in another.
     """
     if file.is_dir():
         raise NotFoundError(f"{file} is a folder, and a {noun} is a file.")
     if not file.is_file():
         raise NotFoundError(f"There is no {noun} {file}.")
     whole = file.resolve()
+    # Links come with a repository. Whoever names a file of it does not mean one of their own elsewhere (S16).
+    named = _nearest_tree(Path(os.path.abspath(file)).parent)  # noqa: PTH100 - as it is spelled, links and all
+    if not whole.is_relative_to(named.resolve()):
+        raise PathRefusedError(
+            f"{quote(str(file))} leads out of {quote(str(named))}: name the {noun} by its own path, {quote(str(whole))}."
+        )
     root = find_working_tree(whole.parent)
     # Worktrees share a store, and a file of another project may be named from here: the path from its own root would be
     # that of a file of ours, and a yes to the one is none to the other.

@@ -5,9 +5,10 @@ from __future__ import annotations
 from assent.client.async_client import awaiting
 from assent.client.client import blocking
 from assent.client.gate import named
-from assent.client.reviewing import review_document
+from assent.client.reviewing import is_review_over, review_document
 
-__all__ = ["review", "review_async"]
+__all__ = ["is_over", "review", "review_async"]
 
 review = named(blocking(review_document), "review")
 review_async = named(awaiting(review_document), "review_async")
+is_over = named(blocking(is_review_over), "is_over")

@@ -36,10 +36,10 @@ from assent.protocol.ask import Ask as StoredAsk
 from assent.protocol.canonical import canonical, convert, digest
 from assent.protocol.decision import CompletionReport, NextStep
 from assent.protocol.error import AssentError, BadRequestError, FlowDivergedError, StillOpen
-from assent.protocol.finding import Finding, Intake, Verb
+from assent.protocol.finding import Finding, Intake
 from assent.protocol.primer import Primer
 
-__all__ = ["hold_review", "next_inputs", "prepare_review", "review_document", "review_id"]
+__all__ = ["hold_review", "is_review_over", "next_inputs", "prepare_review", "review_document", "review_id"]
 
 Tell = Callable[[CompletionReport], None]
 """Gets the report."""
@@ -77,8 +77,7 @@ def review_id(inputs: ReviewInputs, place: DocumentPlace, run_id: str | None = N
 
 def next_inputs(report: CompletionReport, document_type: DocumentType) -> NextInputs:
     """Return what the question after a report depends on."""
-    has_applied = any(decision.verb is Verb.APPLIED for decision in report.decisions)
-    return NextInputs(has_applied or bool(report.fixes), report.rounds, document_type)
+    return NextInputs(bool(report.primer.applied), report.rounds, document_type)
 
 
 def hold_review(
@@ -201,6 +200,14 @@ def _ask_next(
         if isinstance(left, KeyboardInterrupt):
             raise
         return NextStep.STOP
+
+
+def is_review_over(
+    calls: Calls, inputs: ReviewInputs, place: DocumentPlace, run_id: str | None = None
+) -> Call[bool]:
+    """Return whether a durable review has come to its report."""
+    flow_id = yield from _attempt(calls, inputs, place, run_id)
+    return end_of((yield from calls.steps(flow_id))) is not None
 
 
 def _attempt(calls: Calls, inputs: ReviewInputs, place: DocumentPlace, run_id: str | None) -> Call[str]:

@@ -125,14 +125,19 @@ def _work_in(place: Place, effect: MakeEdits, apply: Apply | None, progress: Pro
     for done, finding in enumerate(effect.findings):
         if progress is not None:
             progress(done, len(effect.findings), finding)
-        if finding.has_fix and finding.edit is not None and is_made(document.content, finding.edit):
-            present.append(finding.finding_id)
-            continue
         try:
-            content = _work_in_one(content, finding, apply)
+            if _is_there(document.content, finding):
+                present.append(finding.finding_id)
+            else:
+                content = _work_in_one(content, finding, apply)
         except Exception as error:  # noqa: BLE001 - an applier is somebody else's code: what it raises is its failure
             failed[finding.finding_id] = _render_failure(error)
     return Edited(document.digest, content, failed, tuple(present))
+
+
+def _is_there(content: bytes, finding: Finding) -> bool:
+    edit = finding.edit if finding.has_fix else None
+    return edit is not None and is_made(content, edit, finding.evidence)
 
 
 def _work_in_one(content: bytes, finding: Finding, apply: Apply | None) -> bytes:

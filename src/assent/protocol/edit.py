@@ -8,6 +8,8 @@ Rule 3: reviewers write new lines as LF. In a document whose lines all end in CR
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from assent.protocol.deferral import SECTION, hide_deferrals
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError
@@ -16,6 +18,8 @@ from assent.protocol.finding import Edit
 __all__ = ["apply_edit", "is_made", "with_line_ends_of"]
 
 _LF, _CRLF = b"\n", b"\r\n"
+_TELLING_WORDS = 3
+"""So many words in a row stand in a document by intent."""
 
 
 def apply_edit(document: bytes, edit: Edit) -> bytes:
@@ -48,16 +52,20 @@ def _is_above_deferrals(document: bytes, passage: bytes) -> bool:
     return document.find(passage, max(0, heading - len(passage) + 1)) < 0
 
 
-def is_made(document: bytes, edit: Edit) -> bool:
-    """Whether the change is in the document already: nothing is left of the passage, and what it becomes stands there.
+def is_made(document: bytes, edit: Edit, quotes: Iterable[str]) -> bool:
+    """Whether the change is in the document already: a quote that had the passage stands there once, with the change in it.
 
-    A passage that is only taken away leaves nothing to tell by.
+    What the passage becomes tells nothing by itself: a word or two may stand anywhere, and a reviewer who misquoted the
+    passage would be told that the fix is there.
     """
     before, after = (with_line_ends_of(document, _encode(text)) for text in (edit.before, edit.after))
-    if not after.strip() or after not in document:
+    found = (with_line_ends_of(document, _encode(text)) for text in quotes)
+    made = [quote.replace(before, after) for quote in found if quote.count(before) == 1]
+    made = [quote for quote in made if len(quote.split()) >= _TELLING_WORDS and quote in document]
+    if not made:
         return False
     own = hide_deferrals(document)
-    return before not in own and own.count(after) == 1
+    return before not in own and any(own.count(quote) == 1 for quote in made)
 
 
 def with_line_ends_of(document: bytes, text: bytes) -> bytes:

@@ -241,10 +241,10 @@ def test_fix_of_marks_alone_says_that_it_has_no_words() -> None:
     ("changes", "reason"),
     [
         ({"why_it_works": "One.\nTwo e.g. this. Three! Four."}, "One. Two e.g. this. Three!"),
-        ({}, 'The document says: "There are four tiers." coherence and feasibility found it independently.'),
+        ({}, 'The review quotes: "There are four tiers." coherence and feasibility found it independently.'),
         (
             {"evidence": ("Four  tiers",), "reviewers": ()},
-            'The document says: "Four tiers". A reviewer checked it twice.',
+            'The review quotes: "Four tiers". A reviewer checked it twice.',
         ),
         ({"conflict_context": CONFLICT, "evidence": (" ",)}, "coherence and feasibility looked at it."),
         (

@@ -268,7 +268,7 @@ def test_document_saved_in_the_middle_of_the_safe_pass_is_what_entries_go_into(t
 
 def test_fix_that_is_in_the_document_already_is_neither_made_again_nor_a_failure(tmp_path: Path) -> None:
     """After a review that was left, its safe fixes are there; the same findings come again."""
-    safe = safe_finding("Spelling", "delta")
+    safe = safe_finding("Spelling", "delta", evidence=("charlie delta echo",))
     world = World(tmp_path, safe, ONE)
     world.walk("D")
     again = World(tmp_path, safe, ONE, document=world.content)

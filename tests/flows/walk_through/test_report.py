@@ -378,7 +378,7 @@ def test_zero_case_says_what_was_not_looked_at() -> None:
     personas = (PersonaCount("coherence", "done"), PersonaCount("feasibility", "failed"))
     coverage = Coverage(personas, dropped=1, suppressed=("Two tiers",), notes=("Left out: it has no title.",))
     assert zero(coverage=coverage).split("\n") == [
-        "All findings resolved — 0 fixes applied.",
+        "Nothing is left to decide — 0 fixes applied. Some of what was handed in was left out.",
         "",
         "- Dropped: 1 (no valid record, or too unsure to be told).",
         "- Suppressed, decided in an earlier round: Two tiers",

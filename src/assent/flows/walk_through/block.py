@@ -67,7 +67,7 @@ def _reason(finding: Finding) -> str:
         return brief(" ".join(sentences(said)[:_REASON_SENTENCES]), _REASON_LENGTH)
     evidence = next((brief(quoted, _QUOTE) for quoted in finding.evidence if not is_blank(quoted)), "")
     stop = "" if evidence.endswith((".", "!", "?")) else "."
-    quotes = [f'The document says: "{evidence}"{stop}'] if evidence else []
+    quotes = [f'The review quotes: "{evidence}"{stop}'] if evidence else []
     return " ".join([*quotes, _who(finding)])
 
 

@@ -4,6 +4,7 @@ Rule 1: no diff is shown. It is said how many lines go and come.
 Rule 2: a block of code is shown as it is where it only adds something and has at most five lines; else it is counted.
 Rule 3: at most two pieces of inline code stay code in a sentence, each of them short and with a space on each side, also
         before a full stop. The others lose their marks and keep their words.
+Rule 4: an exact edit is what would be written, so it is told as it is, below the words; they may say something else.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from assent.flows.walk_through.prose import (
     passes_for_ours,
     sentences,
 )
-from assent.protocol.display import display
-from assent.protocol.finding import Finding
+from assent.protocol.display import display, is_blank
+from assent.protocol.finding import Edit, Finding
 from assent.protocol.markdown import fence
 from assent.protocol.words import count
 
@@ -35,6 +36,8 @@ _MAX_SPANS = 2
 _SPAN_WORDS, _SPAN_LENGTH = 4, 40
 """What is still an identifier, a flag or a short phrase (W34)."""
 _LENGTH = 1_000
+_PASSAGE = 120
+"""Of each side of an exact edit, so much is told."""
 _READ = 50_000
 """A fix has no limit of its own. Of one that is longer, the beginning is told."""
 
@@ -84,8 +87,19 @@ def render_fix(finding: Finding) -> str:
             words = []
         else:
             words += ["", _summary(block)]
+    exact = "" if finding.edit is None else _say_edit(finding.edit)
     told = "\n\n".join(filter(None, [*parts, _prose(words)])) or "The proposed fix has no words."
+    told = f"{told}\n\n{exact}" if exact else told
     return told if len(whole) <= _READ else f"{told}\n\n(This is the beginning of {len(whole):,} characters.)"
+
+
+def _say_edit(edit: Edit) -> str:
+    """Return what an exact edit does, whatever the words above say of it: this is what would be written."""
+    out, new = (brief(text, _PASSAGE) for text in (edit.before, edit.after))
+    if is_blank(edit.after):
+        return f'Exactly: "{out}" is taken out.'
+    size = "" if len(edit.after) <= _PASSAGE else f" ({len(edit.after):,} characters)"
+    return f'Exactly: "{out}" becomes "{new}"{size}.'
 
 
 def _split(lines: list[str]) -> Iterator[str | _Code]:

@@ -102,14 +102,17 @@ def _prompt(
     return Prompt(stem, body, (Field(DECISION, options=options),))
 
 
-def routing_prompt(count: int, unavailable: str = "") -> Prompt:
-    """Return the first question (W6-W10). `unavailable` says why nothing can be appended, where that is so."""
+def routing_prompt(count: int, unavailable: str = "", document: str = "") -> Prompt:
+    """Return the first question (W6-W10). `unavailable` says why nothing can be appended, where that is so.
+
+    Among other asks nobody would know which `document` it is about; so its body says that.
+    """
     stem = f"What should the agent do with the remaining {count} findings?"
+    body = f"Review of {quote(document)}" if document else ""
     if not unavailable:
-        return _prompt(stem, _ROUTING)
-    return _prompt(
-        f"{stem}\nAppend to Open Questions unavailable — {unavailable}.", _ROUTING, without=(APPEND,)
-    )
+        return _prompt(stem, _ROUTING, body=body)
+    stem += f"\nAppend to Open Questions unavailable — {unavailable}."
+    return _prompt(stem, _ROUTING, body=body, without=(APPEND,))
 
 
 def position_line(finding: Finding, place: tuple[int, int] | None) -> str:

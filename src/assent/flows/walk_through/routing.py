@@ -19,7 +19,8 @@ def go_one_way(walk: Walk) -> Flow[Way]:
     """Ask for the way, and go it; a cancelled preview leads back to the question."""
     total = count(len(walk.findings), "finding")
     while True:
-        chosen = yield from choose(routing_prompt(len(walk.findings), walk.unavailable), Kind.QUESTION)
+        prompt = routing_prompt(len(walk.findings), walk.unavailable, walk.path)
+        chosen = yield from choose(prompt, Kind.QUESTION)
         if chosen == ONE_BY_ONE:
             return (yield from walk_findings(walk))
         if chosen == LFG:
