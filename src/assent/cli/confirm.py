@@ -118,9 +118,8 @@ class _Seat:
                 wait=wait,
             )
         except FlowTakenError as taken:
-            who = taken.message.removesuffix(" drives this flow.")
             raise FlowTakenError(
-                f"This confirm is asked already ({who}). Answer it there, or from the inbox: assent inbox"
+                f"This confirm is asked already ({taken.driver}). Answer it there, or from the inbox: assent inbox"
             ) from None
         except (KeyboardInterrupt, EOFError, StillOpen) as left:
             if not isinstance(left, StillOpen):

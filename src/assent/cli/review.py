@@ -216,9 +216,8 @@ class _Seat:
             say("The same command begins a new one.")
             raise
         except FlowTakenError as taken:
-            who = taken.message.removesuffix(" drives this flow.")
             raise FlowTakenError(
-                f"This review goes on already ({who}). Answer it there, or from the inbox: assent inbox"
+                f"This review goes on already ({taken.driver}). Answer it there, or from the inbox: assent inbox"
             ) from None
 
     @property

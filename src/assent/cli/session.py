@@ -133,7 +133,7 @@ def _take(hub: Hub, project: str) -> Hold:
         return hub.hold("session", project)
     except FlowTakenError as taken:
         raise FlowTakenError(
-            f"A session goes on here already ({taken.message.removesuffix(' drives this flow.')}). "
+            f"A session goes on here already ({taken.driver}). "
             "Answer its gates there, or from the inbox: assent inbox"
         ) from None
 

@@ -19,8 +19,8 @@ from assent.client.calls import Calls
 from assent.client.client import blocking
 from assent.client.door import Call
 from assent.client.durable import Hear, Meet, drive_durably
-from assent.client.gate import named
 from assent.client.journal import Opened, decode_entry, end_of, read_back
+from assent.client.named import named
 from assent.client.place import DocumentPlace, find_document
 from assent.effects.direct import Direct
 from assent.effects.document import document_performers

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 from assent.client.async_client import awaiting
 from assent.client.calls import Calls, ended_otherwise
 from assent.client.client import blocking
 from assent.client.door import Call
+from assent.client.named import named
 from assent.client.place import find_root
 from assent.client.stored import drive_stored
 from assent.effects.direct import Direct
@@ -23,9 +23,7 @@ from assent.flows.gate import AddTodo
 from assent.flows.step import Ended
 from assent.protocol.gate import CONTEXTS, Choice, Context, Gate, find_context
 
-__all__ = ["named", "pass_gate", "pass_gate_async"]
-
-F = TypeVar("F", bound=Callable[..., object])
+__all__ = ["pass_gate", "pass_gate_async"]
 
 
 def _gate(  # noqa: PLR0913 - the public call: every part of a gate has a name
@@ -58,13 +56,6 @@ def _gate(  # noqa: PLR0913 - the public call: every part of a gate has a name
     if isinstance(chosen, Ended):
         raise ended_otherwise(chosen.state, chosen.reason)
     return chosen
-
-
-def named(function: F, name: str) -> F:
-    """Return a function under the name that people call it by."""
-    for attribute in ("__name__", "__qualname__"):
-        setattr(function, attribute, name)
-    return function
 
 
 pass_gate = named(blocking(_gate), "pass_gate")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from assent.client.async_client import awaiting
 from assent.client.client import blocking
-from assent.client.gate import named
+from assent.client.named import named
 from assent.client.reviewing import is_review_over, review_document
 
 __all__ = ["is_over", "review", "review_async"]

@@ -16,7 +16,7 @@ from assent.client.async_client import awaiting
 from assent.client.calls import Calls
 from assent.client.client import blocking
 from assent.client.door import Call, until
-from assent.client.gate import named
+from assent.client.named import named
 from assent.client.place import find_root
 from assent.client.stored import Count, drive_stored
 from assent.effects.deep_dive import Dive, deep_dive_performers

@@ -180,6 +180,11 @@ class FlowTakenError(AssentError):
 
     code = "flow_taken"
 
+    def __init__(self, message: str | None = None, *, driver: str = "Another process") -> None:
+        super().__init__(message or f"{driver} drives this flow.")
+        self.driver = driver
+        """Who that is, as it can begin a sentence."""
+
 
 class InvalidStateError(AssentError):
     """The run cannot be steered that way now."""

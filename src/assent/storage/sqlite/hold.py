@@ -89,7 +89,7 @@ class FileHold:
         except BlockingIOError:
             holder = os.pread(descriptor, 20, 0).decode("ascii", "replace")
             by = f"Process {holder}" if holder.isdecimal() else "Another process"
-            raise FlowTakenError(f"{by} drives this flow.") from None
+            raise FlowTakenError(driver=by) from None
         except FileNotFoundError:
             pass  # its last holder has just taken it away: try again
         except OSError as error:
