@@ -356,9 +356,11 @@ risks or deferred questions from all reviewers together, and more than {megabyte
 """
 
 _EDIT = """\
-The fix is told to people by `suggested_fix`, and made by `edit`: give both. Which of two equal passages was meant is not guessed,
-so an edit whose `before` stands there twice fails, as does one whose `before` is not there. In a document whose lines all end
-in CRLF a new line means CRLF.
+The fix is told to people by `suggested_fix`, and made by `edit`: give both. What the edit would write is told below the words.
+Which of two equal passages was meant is not guessed, so an edit whose `before` stands there twice fails; what the entries in
+the document's Open Questions quote does not count. One whose `before` is not there fails, too, unless the change is in the
+document already, as after a review that was left: a quote of `evidence` that had `before` in it stands there with `after`. In a
+document whose lines all end in CRLF a new line means CRLF.
 """
 
 _ANCHOR = """\
@@ -500,9 +502,9 @@ _ENDINGS = """\
 | exit status | meaning |
 |---|---|
 | 0 | The report is out, whatever the verdict: read `verdict`, or the line that begins with `Verdict:` |
-| 1 | Something else went wrong: there is no such document, or it cannot be read |
+| 1 | Something else went wrong: there is no such document, it cannot be read, or a link leads out of its project |
 | 2 | The command was used wrongly, or nothing in FINDINGS.json can be used |
-| 3 | Nobody decided: Ctrl-C, the end of input, or `--wait` lapsed. In memory all decisions are gone; with `--durable` the same command goes on. `--json` prints `{"how": "open", "ask_id": "…"}` then, with null in memory |
+| 3 | Nobody decided: Ctrl-C, the end of input, or `--wait` lapsed. Where no reply can be read at all, as in a process that an agent runs, a review in memory is not begun. In memory all decisions are gone; with `--durable` the same command goes on. `--json` prints `{"how": "open", "ask_id": "…"}` then, with null in memory |
 | 4 | With `--durable`, a person declined a question: that review is over, and the same command begins a new one |
 | 5 | With `--durable`, a question was withdrawn |
 | 6 | With `--durable`, another process goes through the same review |

@@ -13,32 +13,32 @@ WHOLE = """\
 
 **Errors**
 
-| Finding | Section | Kind | Recommended | Reviewers | Anchor |
-| --- | --- | --- | --- | --- | --- |
-| The cache may not be needed | Cache | decision | Defer | scope-guardian | 100 |
-| ↳ Cache has no eviction (P2 omission) | Cache | decision | Apply | scope-guardian | 75 |
+| Finding                               | Section | Kind     | Recommended | Reviewers      | Anchor |
+| ------------------------------------- | ------- | -------- | ----------- | -------------- | ------ |
+| The cache may not be needed           | Cache   | decision | Defer       | scope-guardian | 100    |
+| ↳ Cache has no eviction (P2 omission) | Cache   | decision | Apply       | scope-guardian | 75     |
 
 ### P1
 
 **Errors**
 
-| Finding | Section | Kind | Recommended | Reviewers | Anchor |
-| --- | --- | --- | --- | --- | --- |
-| Cache lifetime contradicts the SLA | Scope Boundaries | proposed fix | Apply | coherence | 100 |
+| Finding                            | Section          | Kind         | Recommended | Reviewers | Anchor |
+| ---------------------------------- | ---------------- | ------------ | ----------- | --------- | ------ |
+| Cache lifetime contradicts the SLA | Scope Boundaries | proposed fix | Apply       | coherence | 100    |
 
 **Omissions**
 
-| Finding | Section | Kind | Recommended | Reviewers | Anchor |
-| --- | --- | --- | --- | --- | --- |
-| Nobody rolls back | Rollout | decision | Defer | scope-guardian | 75 |
+| Finding           | Section | Kind     | Recommended | Reviewers      | Anchor |
+| ----------------- | ------- | -------- | ----------- | -------------- | ------ |
+| Nobody rolls back | Rollout | decision | Defer       | scope-guardian | 75     |
 
 ### P2
 
 **Errors**
 
-| Finding | Section | Kind | Recommended | Reviewers | Anchor |
-| --- | --- | --- | --- | --- | --- |
-| Name breaks the house style | Scope Boundaries | proposed fix | Apply | coherence | 100 |
+| Finding                     | Section          | Kind         | Recommended | Reviewers | Anchor |
+| --------------------------- | ---------------- | ------------ | ----------- | --------- | ------ |
+| Name breaks the house style | Scope Boundaries | proposed fix | Apply       | coherence | 100    |
 
 ### FYI observations
 
@@ -54,12 +54,14 @@ WHOLE = """\
 
 ### Coverage
 
-| Persona | Status | Findings | Auto | Proposed | Decisions | FYI | Residual |
-| --- | --- | --- | --- | --- | --- | --- | --- |
-| coherence | done | 4 | 1 | 2 | 0 | 1 | 1 |
-| scope-guardian | done | 3 | 0 | 0 | 3 | 0 | 0 |
+| Persona        | Status | Findings | Auto | Proposed | Decisions | FYI | Residual |
+| -------------- | ------ | -------- | ---- | -------- | --------- | --- | -------- |
+| coherence      | done   | 4        | 1    | 2        | 0         | 1   | 1        |
+| scope-guardian | done   | 3        | 0    | 0        | 3         | 0   | 0        |
 
 - Chains: 1 root and 1 dependent.
+
+Review of plan.md
 
 What should the agent do with the remaining 5 findings?
 A. Review each finding one by one — accept the recommendation or choose another action
@@ -117,6 +119,8 @@ Readers see data that is an hour old. The SLA says a minute.
 
 Say that the cache lives for a minute.
 
+Exactly: "for an hour" becomes "for a minute".
+
 **Why it works**
 
 The SLA names a minute.
@@ -163,6 +167,8 @@ Implementers will name the function differently from all others.
 
 Rename `fetchAll` to `fetch_all` .
 
+Exactly: "fetchAll" becomes "fetch_all".
+
 **Why it works**
 
 All other names are written like this.
@@ -196,6 +202,8 @@ Implementers will name the function differently from all others.
 **Proposed fix**
 
 Rename `fetchAll` to `fetch_all` .
+
+Exactly: "fetchAll" becomes "fetch_all".
 
 **Why it works**
 
@@ -241,10 +249,10 @@ D. LFG the rest — apply the agent's best judgment to this and remaining findin
 
 - Who owns the cache?
 
-| Persona | Status | Findings | Auto | Proposed | Decisions | FYI | Residual |
-| --- | --- | --- | --- | --- | --- | --- | --- |
-| coherence | done | 4 | 1 | 2 | 0 | 1 | 1 |
-| scope-guardian | done | 3 | 0 | 0 | 3 | 0 | 0 |
+| Persona        | Status | Findings | Auto | Proposed | Decisions | FYI | Residual |
+| -------------- | ------ | -------- | ---- | -------- | --------- | --- | -------- |
+| coherence      | done   | 4        | 1    | 2        | 0         | 1   | 1        |
+| scope-guardian | done   | 3        | 0    | 0        | 3         | 0   | 0        |
 
 - Chains: 1 root and 1 dependent.
 

@@ -30,6 +30,10 @@ LEFT = (
     "The review ends without a report: what was decided is gone, and none of it applied.\n"
     "Safe fixes and deferred findings stay in the document.\n"
 )
+NOBODY = (
+    "No reply is read here, so nothing was begun.\n"
+    "Let others answer with --durable, or ask nobody with --headless.\n"
+)
 
 
 def files_in(folder: Path) -> dict[str, bytes]:
@@ -226,6 +230,14 @@ def test_synthesis_alone_prints_a_merged_set_that_can_be_reviewed(shell: Shell) 
     assert again.json["findings"] == only.json["findings"]
 
 
+def test_report_in_a_file_keeps_its_tables_and_lines_as_they_are(shell: Shell) -> None:
+    """Only a terminal gets them laid out: a file is Markdown for whoever reads it next."""
+    desk = Desk(shell)
+    ended = desk.run(replies=["D", "stop"])
+    assert "\n| --- | --- | --- | --- | --- | --- | --- | --- |\n| coherence | done | 4 |" in ended.out
+    assert "| coherence      | done   | 4        |" not in ended.out
+
+
 # As JSON, and the next round
 
 
@@ -239,6 +251,7 @@ def test_report_as_json_is_alone_on_standard_output(shell: Shell) -> None:
     assert report["counts"] == {"applied": 2, "deferred": 1, "skipped": 1, "acknowledged": 1}
     assert [entry["title"] for entry in report["acknowledged"]] == ["The cache may not be needed"]
     assert report["next_step"] == "review_again"
+    assert "\n\n### Applied\n" in ended.err
     assert "\nVerdict: Not ready.\n" in ended.err
     assert ended.err.endswith(
         "Keep this report: --primer REPORT.json tells the next round what was decided in this one.\n"
@@ -277,13 +290,21 @@ def test_report_of_one_round_keeps_the_next_from_asking_again(shell: Shell) -> N
 
 @pytest.mark.parametrize("mark", ["CLAUDECODE", "CODEX_SANDBOX", "ASSENT_RUN_ID"])
 def test_agent_that_types_into_its_own_review_decides_nothing(shell: Shell, mark: str) -> None:
-    """A machine is never a human: it is told so, and how people could be asked."""
+    """A machine is never a human: it is told so, and how people could be asked; not even a safe fix is made."""
     desk = Desk(shell)
     ended = desk.run(replies=["B", "Proceed", "stop"], **{mark: "1"})
     assert (ended.status, ended.out) == (3, "")
-    assert f"{mark} is set, so an agent runs this command: what is typed here is not read.\n" in ended.err
-    assert ended.err.endswith("Let others answer with --durable, or ask nobody with --headless.\n")
-    assert desk.document == FIXED
+    assert ended.err == (
+        f"{mark} is set, so an agent runs this command: what is typed here is not read.\n{NOBODY}"
+    )
+    assert desk.document == DOCUMENT
+
+
+def test_review_that_was_not_begun_says_so_as_json_too(shell: Shell) -> None:
+    """A program gets JSON in any case."""
+    ended = Desk(shell).run("--json", replies=["B"], CLAUDECODE="1")
+    assert (ended.status, ended.json) == (3, {"how": "open", "ask_id": None})
+    assert ended.err.endswith(NOBODY)
 
 
 def test_findings_from_standard_input_leave_no_room_for_replies(shell: Shell) -> None:
@@ -291,9 +312,8 @@ def test_findings_from_standard_input_leave_no_room_for_replies(shell: Shell) ->
     desk = Desk(shell)
     findings = json.dumps(ROUND_OF_FIVE)
     asked = shell.run("review", "-", "--document", "plan.md", typed=findings)
-    assert asked.status == 3
-    assert asked.err.endswith("Let others answer with --durable, or ask nobody with --headless.\n")
-    desk.path.write_text(DOCUMENT)
+    assert (asked.status, asked.out, asked.err) == (3, "", NOBODY)
+    assert desk.document == DOCUMENT
     headless = shell.run("review", "-", "--document", "plan.md", "--headless", typed=findings)
     assert (headless.status, desk.document) == (0, FIXED)
 

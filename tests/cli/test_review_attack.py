@@ -131,12 +131,13 @@ def test_ctrl_c_while_fixes_are_applied_does_not_say_that_none_was(shell: Shell,
 
 
 def test_pipe_that_the_primer_came_through_is_not_read_for_replies(shell: Shell) -> None:
-    """As with the findings: who handed it in is not who answers."""
-    desk = Desk(shell, ONE, document_of("one"))
+    """As with the findings: who handed it in is not who answers, and nothing is begun, not even a safe fix."""
+    safe = merged("one", autofix_class="safe_auto")
+    desk = Desk(shell, merged_set(safe, merged("two")), document_of("one", "two"))
     ended = shell.run(*desk.arguments, "--primer", "-", typed='{"rounds": 1}')
-    assert ended.status == 3
-    assert "No reply is read here." in ended.err
-    assert desk.document == document_of("one")
+    assert (ended.status, ended.out) == (3, "")
+    assert ended.err.startswith("No reply is read here, so nothing was begun.\n")
+    assert desk.document == document_of("one", "two")
 
 
 _FROM_PYTHON = """

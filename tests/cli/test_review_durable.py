@@ -173,6 +173,10 @@ def test_question_that_ends_otherwise_ends_the_review(
     ended = shell.finish(reviewing)
     assert ended.status == status
     assert ended.json["error"]["code"] == state
+    assert (
+        "The review is over without a report, and none of its decisions was applied.\n"
+        "Safe fixes and deferred findings stay in the document. The same command begins a new one.\n"
+    ) in ended.err
     assert desk.document.startswith(FIXED)
     assert desk.document.count("<!-- section=") == 2
     reviewing = desk.start("--durable")
@@ -287,6 +291,20 @@ def test_durable_report_can_be_printed_again_as_json(shell: Shell, desk: Desk) -
     desk.write(THREE)
     assert desk.run("--durable").status == 3
     assert len(shell.waiting()) == 1
+
+
+def test_review_that_is_over_says_so_before_its_report(shell: Shell, desk: Desk) -> None:
+    """Whoever expects questions learns why none comes, and how to be asked again; a new one does not say it."""
+    first = desk.run("--durable", replies=REPLIES)
+    assert (first.status, "came to its end before" in first.err) == (0, False)
+    again = desk.run("--durable")
+    assert (again.status, again.out) == (0, first.out)
+    assert again.err.startswith(
+        "This review came to its end before, and this is its report. --run-id ID begins another one.\n"
+    )
+    other = desk.run("--durable", "--run-id", "second")
+    assert (other.status, "came to its end before" in other.err) == (3, False)
+    assert shell.only_open().prompt.title.startswith("What should the agent do with the remaining")
 
 
 def test_store_of_a_killed_review_verifies(shell: Shell, desk: Desk) -> None:

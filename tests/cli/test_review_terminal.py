@@ -37,14 +37,15 @@ NEXT_WITHOUT_FIXES = """
 What should the agent do next?
 A. Proceed to the next stage
 B. Stop — end the review here"""
+ABOUT = "Review of plan.md\n"
 READ_ONLY = "document is read-only in this environment."
 PLACE = '"## Deferred / Open Questions" > "### From DATE review"'
 COVERAGE = """\
 ### Coverage
 
-| Persona | Status | Findings | Auto | Proposed | Decisions | FYI | Residual |
-| --- | --- | --- | --- | --- | --- | --- | --- |
-| coherence | done | {0} | 0 | {0} | 0 | 0 | 0 |
+| Persona   | Status | Findings | Auto | Proposed | Decisions | FYI | Residual |
+| --------- | ------ | -------- | ---- | -------- | --------- | --- | -------- |
+| coherence | done   | {0}        | 0    | {0}        | 0         | 0   | 0        |
 """
 THREE = merged_set(
     merged(
@@ -97,14 +98,15 @@ def menu(recommended: str, without: str = "") -> str:
 
 
 def routing(count: int, letter: str) -> str:
-    """Return the routing question and its reply."""
-    return f"What should the agent do with the remaining {count} findings?\n{OPTIONS}\n> {letter}"
+    """Return the routing question below its document, and the reply."""
+    return f"{ABOUT}\nWhat should the agent do with the remaining {count} findings?\n{OPTIONS}\n> {letter}"
 
 
 def block(name: str, where: str = "", *, has_fix: bool = True, context: str = "") -> str:
     """Return the terminal block of a merged finding; `where` is its position with the dash."""
     severity = "P1" if name in {"one", "root"} else "P2"
-    fix = "Say it in one sentence.\n\n**Why it works**\n\nIt says the same in fewer words.\n"
+    exact = f'Exactly: "Passage {name} stands here." becomes "Passage {name} is clear."'
+    fix = f"Say it in one sentence.\n\n{exact}\n\n**Why it works**\n\nIt says the same in fewer words.\n"
     none = "None was proposed: the review names the issue without a concrete fix.\n"
     return f"""
 ## {where}{severity} Passage {name} is unclear
@@ -125,7 +127,7 @@ def expect(found: Sequence[str], *parts: str) -> None:
     assert found == "\n".join(parts).split("\n")
 
 
-_BEGINNINGS = ("What should the agent do with", "All findings resolved", "All actionable findings resolved")
+_BEGINNINGS = ("Review of", "All findings resolved", "All actionable findings resolved")
 
 
 def converse(desk: Desk, *replies: str, options: Sequence[str] = ()) -> list[str]:
@@ -177,6 +179,7 @@ def test_single_finding_of_a_read_only_document_can_be_applied_or_skipped(shell:
     downgraded = "\nSynthesis recommended Defer; downgraded to Skip — document is read-only.\n"
     expect(
         converse(desk, "A", "A", "C", "B"),
+        ABOUT,
         f"What should the agent do with the remaining 1 findings?\nAppend to Open Questions unavailable — {READ_ONLY}",
         "\n".join(line for line in OPTIONS.split("\n") if line[0] != "C"),
         "> A",
@@ -479,8 +482,8 @@ def test_unrecognised_reply_is_echoed_with_the_options_and_asked_again(shell: Sh
     options = menu("A", without="D").split("\n")
     assert shown[at - 1 : at + 4] == ["> D", 'I didn\'t recognize "D".', *options]
     assert shown[at + 4 : at + 9] == ["> apply please", 'I didn\'t recognize "apply please".', *options]
-    assert shown[5] == ">"
-    assert "\n".join(shown[7:11]) == OPTIONS
+    assert shown[7] == ">"
+    assert "\n".join(shown[9:13]) == OPTIONS
 
 
 def test_narrow_terminal_breaks_no_word_of_the_explanation(shell: Shell) -> None:

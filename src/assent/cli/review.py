@@ -152,7 +152,7 @@ class _Seat:
         if not self._given["durable"] and not self._given["headless"] and not self._can_type:
             say("No reply is read here, so nothing was begun.")
             say("Let others answer with --durable, or ask nobody with --headless.")
-            return STILL_OPEN
+            return self._stay_open(None)
         apply = self._applier(intake)
         try:
             if self._given["durable"]:
@@ -212,8 +212,8 @@ class _Seat:
                 wait=wait,
             )
         except NoAnswer:
-            say("The review is over without a report, and nothing was applied.")
-            say("The same command begins a new one.")
+            say("The review is over without a report, and none of its decisions was applied.")
+            say("Safe fixes and deferred findings stay in the document. The same command begins a new one.")
             raise
         except FlowTakenError as taken:
             raise FlowTakenError(
@@ -256,10 +256,10 @@ class _Seat:
         self._report = report
         if self._given["headless"]:
             return
+        self._terminal.say("")
         if self._given["as_json"]:
             self._terminal.tell(render_report(report))
         else:
-            self._terminal.say("")
             room = self._terminal.room if sys.stdout.isatty() else None
             click.echo("\n".join(lay_out_markdown(render_report(report), room)))
 
@@ -292,6 +292,10 @@ class _Seat:
                 ask_id = self._ask.ask_id
                 say(f"The question stays open. Answer it with: assent answer {short_id(ask_id)} …")
             say("The same command goes on where it stopped.")
+        return self._stay_open(ask_id)
+
+    def _stay_open(self, ask_id: str | None) -> int:
+        """Say it to a program, too: nobody decided."""
         if self._given["as_json"]:
             echo_json(msgspec.json.encode({"how": "open", "ask_id": ask_id}))
         return STILL_OPEN

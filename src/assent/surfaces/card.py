@@ -147,14 +147,14 @@ def render_parts(prompt: Prompt, ink: Ink, width: int | None) -> list[str]:
     """Return the lines of a menu exactly as the protocol has them: the block, and then the question (W29)."""
     block = render_explanation(prompt)
     return [
-        *([*lay_out_markdown(block, width, ink.strong, cuts_tables=False), ""] if block else []),
+        *([*lay_out_markdown(block, width, ink.strong, fits_tables=False), ""] if block else []),
         *map(ink.strong, render_stem(prompt).split("\n")),
         *map(ink.accent, render_menu_options(prompt).split("\n")),
     ]
 
 
 def lay_out_markdown(
-    markdown: str, width: int | None, paint: Callable[[str], str] = str, *, cuts_tables: bool = True
+    markdown: str, width: int | None, paint: Callable[[str], str] = str, *, fits_tables: bool = True
 ) -> list[str]:
     """Return Markdown as lines of plain text; prose that is too long for `width` goes on in the next line.
 
@@ -167,7 +167,7 @@ def lay_out_markdown(
     closing = ""
     for line in [*display(markdown).split("\n"), None]:
         if table and (line is None or not line.startswith("|")):
-            lines += lay_out_table(table, width) if cuts_tables and width is not None else table
+            lines += lay_out_table(table, width) if fits_tables and width is not None else table
             table = []
         if line is None:
             break

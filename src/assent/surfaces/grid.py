@@ -1,20 +1,21 @@
-"""A Markdown table on a terminal: its columns under each other, and cut where the window is too narrow for all of it.
+"""A Markdown table on a terminal: its columns under each other; in a narrow window, cells go on in lines below.
 
-It stays a Markdown table. Where not even its heads fit, its lines are as they were.
+Nothing is cut. Where not even that would fit, its lines are as they were.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import zip_longest
 
-from assent.surfaces.width import columns, pad
+from assent.surfaces.width import columns, pad, wrap
 
 __all__ = ["lay_out_table"]
 
 _BAR = re.compile(r"(?<!\\)\|")
 _NARROWEST = 6
-"""A cell is not cut to fewer columns."""
+"""A column has at least so much room."""
 _FRAME = len("|  ")
 
 
@@ -34,12 +35,16 @@ def lay_out_table(lines: Sequence[str], width: int) -> list[str]:
         if widest <= _NARROWEST:
             return list(lines)
         widths[widths.index(widest)] -= 1
-    return [_row(["-" * each for each in widths] if _is_rule(row) else row, widths) for row in rows]
+    laid: list[str] = []
+    for row in rows:
+        laid += _row(["-" * each for each in widths] if _is_rule(row) else row, widths)
+    return laid
 
 
 def _is_rule(row: Sequence[str]) -> bool:
     return all(cell == "---" for cell in row)
 
 
-def _row(cells: Sequence[str], widths: Sequence[int]) -> str:
-    return f"| {' | '.join(map(pad, cells, widths))} |"
+def _row(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    wrapped = map(wrap, cells, widths)
+    return [f"| {' | '.join(map(pad, parts, widths))} |" for parts in zip_longest(*wrapped, fillvalue="")]

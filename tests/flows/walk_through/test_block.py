@@ -192,10 +192,30 @@ def test_fix_counts_a_block_that_is_long_or_replaces_something(written: str, tol
 
 @proves("W35")
 def test_fix_with_an_exact_edit_shows_no_block() -> None:
-    """An edit always has something that was there before."""
+    """An edit always has something that was there before; it is told in a sentence of its own."""
     written = "Put this there:\n```\nx\n```"
     assert "```" in fix(written)
-    assert fix(written, Edit("y", "x")) == "Put this there: The new text is a block of 1 line."
+    assert fix(written, Edit("y", "x")) == (
+        'Put this there: The new text is a block of 1 line.\n\nExactly: "y" becomes "x".'
+    )
+
+
+@pytest.mark.parametrize(
+    ("edit", "told"),
+    [
+        (Edit("old words", "new words"), 'Exactly: "old words" becomes "new words".'),
+        (Edit("two\nlines", "one\n\u202eline"), 'Exactly: "two lines" becomes "one <U+202E>line".'),
+        (Edit("old words", "\n"), 'Exactly: "old words" is taken out.'),
+        (
+            Edit("word " * 100, "more " * 1_000),
+            f'Exactly: "{"word " * 23}word…" becomes "{"more " * 23}more…" (5,000 characters).',
+        ),
+    ],
+    ids=["short", "lines", "taken-out", "long"],
+)
+def test_fix_says_below_its_words_what_an_exact_edit_would_write(edit: Edit, told: str) -> None:
+    """Whatever the words claim: that is what a person says yes to."""
+    assert fix("Correct a typo.", edit) == f"Correct a typo.\n\n{told}"
 
 
 @proves("W36")

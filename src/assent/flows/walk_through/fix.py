@@ -61,6 +61,7 @@ _LIST_MARK = re.compile(r"\s*(?:(?:#{1,6}|[-*+]|[0-9]{1,3}[.)])\s+|>\s?)+")
 _BOLD = re.compile(r"(?<![\w/*`])\*\*(?=\S)([^*]*[^*\s])\*\*(?![\w/*`])")
 _RULE = frozenset("-*_= ")
 _STOPS = tuple(".!?:;,…")
+_ENDS = tuple(".!?")
 _TICKS = re.compile(r"`+")
 
 
@@ -98,8 +99,9 @@ def _say_edit(edit: Edit) -> str:
     out, new = (brief(text, _PASSAGE) for text in (edit.before, edit.after))
     if is_blank(edit.after):
         return f'Exactly: "{out}" is taken out.'
-    size = "" if len(edit.after) <= _PASSAGE else f" ({len(edit.after):,} characters)"
-    return f'Exactly: "{out}" becomes "{new}"{size}.'
+    if len(edit.after) > _PASSAGE:
+        return f'Exactly: "{out}" becomes "{new}" ({len(edit.after):,} characters).'
+    return f'Exactly: "{out}" becomes "{new}"{"" if new.endswith(_ENDS) else "."}'
 
 
 def _split(lines: list[str]) -> Iterator[str | _Code]:
