@@ -31,6 +31,7 @@ _PASSING = (
     (re.compile(r"\bin \d+\.\d+s\b"), "in <span>"),
     (re.compile(r"sha256:[0-9a-f]{64}"), "<digest>"),
     (re.compile(rf"\bcmd_[{_ALPHABET}]{{18}}"), "<command>"),
+    (re.compile(r"\b(oq|ab|hil|af)-[0-9a-f]{8}\b"), r"<\1 notification>"),
 )
 
 

@@ -12,12 +12,21 @@ import msgspec
 
 from assent.engine.ask import TRANSITIONS
 from assent.engine.control_event import ControlEvent
+from assent.engine.notification_event import NotificationEvent
+from assent.engine.policy_event import PolicySet
 from assent.engine.run_event import RunEvent
+from assent.engine.task_event import TaskEvent
 from assent.hub.record import FlowStepped, TopicPosted
+from assent.protocol.agent_result import Meaning
 from assent.protocol.answer import Answer
 from assent.protocol.ask import Ask, Claim, Outcome
 from assent.protocol.control import ControlMessage, ControlRequest
+from assent.protocol.json_text import Json
+from assent.protocol.notification import Notification
+from assent.protocol.open_question import Question
+from assent.protocol.policy import Policy
 from assent.protocol.prompt import Field, Option, Prompt
+from assent.protocol.resolution import Response
 from assent.protocol.run import Frame, StateMessage
 from assent.protocol.shape import Shape
 from assent.storage.port import Step
@@ -26,7 +35,10 @@ from tools.source import field_notes, first_sentence, table
 
 __all__ = ["render_json_page", "rows"]
 
-_SHAPES: tuple[type[msgspec.Struct], ...] = (Ask, Prompt, Field, Option, Shape, Answer, Outcome, Claim)
+_SHAPES: tuple[type[msgspec.Struct], ...] = (
+    *(Ask, Prompt, Field, Option, Shape, Answer, Outcome, Claim),
+    *(Notification, Question, Response, Meaning, Policy),
+)
 _SIMPLE = {
     str: "string",
     bool: "true or false",
@@ -59,7 +71,7 @@ def _words(kind: Any) -> str:
     if origin in (tuple, list, Sequence):
         return f"list of {_words(inner[0])}"
     if origin in (dict, Mapping):
-        if inner[1] is Any:
+        if inner[1] in (Any, Json):
             return "object"
         return f"object: name to {_words(inner[1])}"
     if isinstance(kind, type) and issubclass(kind, StrEnum):
@@ -83,11 +95,13 @@ def _note(struct: type[msgspec.Struct], name: str) -> str:
 def rows(struct: type[msgspec.Struct]) -> list[tuple[str, ...]]:
     """Return the rows of a table of its fields: name, type, meaning."""
     hints = get_type_hints(struct)
-    absent = ", or left out" if struct.__struct_config__.omit_defaults else " or null"
+    omits = struct.__struct_config__.omit_defaults
     return [
         (
             f"`{field.encode_name}`",
-            _words(hints[field.name]).replace(" or null", absent),
+            _words(hints[field.name]).replace(
+                " or null", ", or left out" if omits and not field.required else " or null"
+            ),
             _note(struct, field.name).removesuffix("."),
         )
         for field in msgspec.structs.fields(struct)
@@ -96,7 +110,9 @@ def rows(struct: type[msgspec.Struct]) -> list[tuple[str, ...]]:
 
 def _events() -> list[type[msgspec.Struct]]:
     found = [event for events in TRANSITIONS.values() for event in events]
-    return [*dict.fromkeys(found), *get_args(RunEvent), *get_args(ControlEvent), TopicPosted, FlowStepped]
+    others = (*get_args(RunEvent), *get_args(ControlEvent), TopicPosted, FlowStepped)
+    work = (*get_args(NotificationEvent), *get_args(TaskEvent), PolicySet)
+    return [*dict.fromkeys(found), *others, *work]
 
 
 def render_json_page() -> str:
@@ -131,6 +147,8 @@ _HEAD = """\
 and `marked` where there were findings; `gate --list --json` prints the gates, `session --json` [how it
 ended](session.md#json). `inbox --json` prints `{"asks": [ask, …]}`, `runs --json` prints `{"runs": [run, …]}` with one [run](#run) each.
 `pause`, `resume`, `cancel` and `escalate --json` print the [RESULT](topics.md#commands-and-what-came-of-them).
+`result --json` prints `{"meaning", "notification"}`: [what follows from the result](#meaning), and the [notification](#notification)
+that asks its questions, or null. `policy show --json` prints `{"hilConfig": policy}` with one [policy](#policy).
 `log --json` prints one [event](#events) a line, `read` and `post` one [message](topics.md#a-message). An error prints
 `{"error": {"code", "message", "details"}}`; see [errors](errors.md).
 

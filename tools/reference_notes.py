@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tools.reference_work import WORK_NOTES
+
 __all__ = ["NOTES", "RUN_FIELDS"]
 
 _EVENT_NOTES = {
@@ -207,6 +209,8 @@ NOTES |= {
     ("Run", "ended_by"): "Who ended it",
     ("Run", "reason"): "How it ended, as in DONE and ABORT",
 }
+
+NOTES |= WORK_NOTES
 
 _INSTANT, _MAYBE = "instant", "string or null"
 RUN_FIELDS: dict[str, tuple[str, str]] = {

@@ -23,7 +23,18 @@ _VALUES = (
     *("Ask", "Field", "Option", "Prompt", "Context", "Choice", "Closing", "Run", "Turn"),
     *("CompletionReport", "Decision", "Failure", "Primer"),
     *("ControlMessage", "Message"),
-    *("Consequence", "DoneReason", "Kind", "Mode", "NextStep", "State", "Status"),
+    *("Handed", "Notification", "Task", "Policy"),
+    *(
+        "Consequence",
+        "DoneReason",
+        "Kind",
+        "Mode",
+        "NextStep",
+        "NotificationKind",
+        "State",
+        "Status",
+        "TaskStatus",
+    ),
 )
 
 _HEAD = """\
@@ -72,6 +83,7 @@ def render_python() -> str:
     for name in ("Handle", "AsyncHandle", "DrivenRun"):
         parts += _class(name, named[name])
     parts.append(_ASYNC_RUN)
+    parts += _class("NotificationService", named["NotificationService"])
     parts.append(_GATES)
     parts += [_entry(name, named[name], is_for_client=True) for name in ("pass_gate", "hold_session")]
     parts.append(_VALUE.format(value=_annotation(str(Value))))

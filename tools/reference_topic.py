@@ -113,7 +113,7 @@ def render_topics() -> str:
     limits = ", ".join(f"{limit} for `{mode}`" for mode, limit in DEFAULT_MAX.items())
     parts = [
         _HEAD,
-        table(head, rows(Message)),
+        table(head, [row for row in rows(Message) if row[0] != "`by`"]),  # not printed
         _json(talk.control[1]),
         _TOPICS,
         _CONTROL,
@@ -173,6 +173,7 @@ _TOPICS = f"""\
 | --- | --- | --- |
 | `{CONTROL_TOPIC}` | people post REQUESTs; Assent itself posts ACK and RESULT | commands to runs and what came of them |
 | `{CURRENT_TOPIC}` | runs only | what runs say of themselves |
+| `execute:<task>` | Assent itself posts answers; people and agents | the chat of a task: objects with a `text`. What a person said last is told to the next run of its agent |
 | any other | people and agents | whatever JSON you like |
 
 An agent that posts on `{CONTROL_TOPIC}` is refused with exit status 4: one that could resume its own run would not be

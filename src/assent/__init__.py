@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assent.client.driven import DrivenRun as DrivenRun
     from assent.client.gate import pass_gate as pass_gate
     from assent.client.gate import pass_gate_async as pass_gate_async
+    from assent.client.notification_service import NotificationService as NotificationService
     from assent.client.review import review as review
     from assent.client.review import review_async as review_async
     from assent.client.session import hold_session as hold_session
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from assent.client.turns import Turn as Turn
     from assent.flows.confirm import Verdict as Verdict
     from assent.flows.session.talk import Closing as Closing
+    from assent.hub.work_command import Handed as Handed
     from assent.protocol.ask import Ask as Ask
     from assent.protocol.ask import Consequence as Consequence
     from assent.protocol.ask import Kind as Kind
@@ -59,6 +61,9 @@ if TYPE_CHECKING:
     from assent.protocol.finding import Verb as Verb
     from assent.protocol.gate import Choice as Choice
     from assent.protocol.gate import Context as Context
+    from assent.protocol.notification import Notification as Notification
+    from assent.protocol.notification import NotificationKind as NotificationKind
+    from assent.protocol.policy import Policy as Policy
     from assent.protocol.primer import Primer as Primer
     from assent.protocol.prompt import Field as Field
     from assent.protocol.prompt import Option as Option
@@ -67,6 +72,8 @@ if TYPE_CHECKING:
     from assent.protocol.run import Mode as Mode
     from assent.protocol.run import Run as Run
     from assent.protocol.run import Status as Status
+    from assent.protocol.task import Task as Task
+    from assent.protocol.task import TaskStatus as TaskStatus
     from assent.protocol.topic import Message as Message
     from assent.surfaces.own_terminal import open_terminal as open_terminal
 
@@ -80,11 +87,13 @@ _HOMES = {
     "assent.client.connect": ("connect",),
     "assent.client.driven": ("DrivenRun",),
     "assent.client.gate": ("pass_gate", "pass_gate_async"),
+    "assent.client.notification_service": ("NotificationService",),
     "assent.client.review": ("review", "review_async"),
     "assent.client.session": ("hold_session", "hold_session_async"),
     "assent.client.turns": ("Turn",),
     "assent.flows.confirm": ("Verdict",),
     "assent.flows.session.talk": ("Closing",),
+    "assent.hub.work_command": ("Handed",),
     "assent.protocol.ask": ("Ask", "Consequence", "Kind", "State"),
     "assent.protocol.control": ("ControlMessage",),
     "assent.protocol.decision": ("CompletionReport", "Decision", "Failure", "NextStep"),
@@ -110,9 +119,12 @@ _HOMES = {
     ),
     "assent.protocol.finding": ("Finding", "Verb"),
     "assent.protocol.gate": ("Choice", "Context"),
+    "assent.protocol.notification": ("Notification", "NotificationKind"),
+    "assent.protocol.policy": ("Policy",),
     "assent.protocol.primer": ("Primer",),
     "assent.protocol.prompt": ("Field", "Option", "Prompt"),
     "assent.protocol.run": ("DoneReason", "Mode", "Run", "Status"),
+    "assent.protocol.task": ("Task", "TaskStatus"),
     "assent.protocol.topic": ("Message",),
     "assent.surfaces.own_terminal": ("open_terminal",),
 }

@@ -332,3 +332,23 @@ def test_event_keeps_its_topic_in_the_log(store: Store) -> None:
     append_message(store, None, b"2")
     with store.reading() as reader:
         assert [record.topic for record in reader.records("p", 0, 10)] == ["a", None]
+
+
+def test_transaction_sees_the_messages_that_were_appended_in_it(store: Store) -> None:
+    """After those of the file, with the numbers that they keep; a page ends at its limit."""
+    append_message(store, "a", b"1")
+    append_message(store, "b", b"2")
+    with writing(store) as transaction:
+        head, other = transaction.head("p", AT), transaction.head("q", AT)
+        transaction.append(other, "topic.posted", "s", b'{"message":0}', "a")
+        transaction.append(head, "topic.posted", "s", b'{"message":3}', "a")
+        transaction.append(head, "topic.posted", "s", b'{"message":4}', "b")
+        transaction.append(head, "topic.posted", "s", b'{"message":5}')
+        found = transaction.messages(head, "a", 0, 10)
+        assert [(message.sequence, bytes(message.body)) for message in found] == [(1, b"1"), (3, b"3")]
+        assert [message.sequence for message in transaction.messages(head, "a", 1, 10)] == [3]
+        assert [message.sequence for message in transaction.messages(head, "a", 0, 1)] == [1]
+        assert transaction.messages(head, "a", 3, 10) == []
+        assert [message.sequence for message in transaction.messages(other, "a", 0, 10)] == [1]
+    with store.reading() as reader:
+        assert reader.messages("p", "a", 0, 10) == found

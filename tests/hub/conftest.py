@@ -100,4 +100,9 @@ def dump(hub: Hub) -> object:
         asks = reader.asks(None, None, 1_000)
         records = [reader.records(project, 0, 1_000) for project, *_ in heads]
         steps = [reader.steps(project) for project, *_ in heads]
-    return heads, asks, records, steps
+        work = (
+            reader.notifications(None, 1_000, is_open=False),
+            reader.tasks(None, 1_000, is_live=False),
+            [reader.policy(project) for project, *_ in heads],
+        )
+    return heads, asks, records, steps, work

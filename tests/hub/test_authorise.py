@@ -28,17 +28,35 @@ from assent.hub.command import (
 )
 from assent.hub.hub import Hub
 from assent.hub.record import Step
+from assent.hub.work_command import (
+    AddNotification,
+    BlockTask,
+    CreateTask,
+    DismissNotification,
+    FailTask,
+    ResolveNotification,
+    SetPolicy,
+    TakeResult,
+    UnblockTask,
+    UpdateTask,
+)
+from assent.protocol.agent_result import AgentResult
 from assent.protocol.ask import AskId
 from assent.protocol.error import ForbiddenError
+from assent.protocol.notification import NotificationId, NotificationKind, Source
+from assent.protocol.policy import Category, Level
 from assent.protocol.principal import Principal, Role
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.testing import ThrowawayStore
 from tests.hub.conftest import PROJECT, dump, opening, send
+from tests.notification_samples import ANSWERS, QUESTIONS
 from tests.run_samples import RUN_ID, new_frame, request_text
+from tests.task_samples import TASK_ID
 
 __all__: list[str] = []
 
 ASK_ID = AskId("ask_1")
+TOLD = NotificationId("oq-00c0ffee")
 REQUESTS: dict[type[Request], tuple[Request, str]] = {
     OpenAsk: (opening(), "human agent operator"),
     AnswerAsk: (AnswerAsk(ASK_ID, "1"), "human"),
@@ -60,6 +78,22 @@ REQUESTS: dict[type[Request], tuple[Request, str]] = {
     Tick: (Tick(), "human agent operator observer"),
     LapseAsk: (LapseAsk(ASK_ID), ""),
     SupersedeAsk: (SupersedeAsk(ASK_ID, AskId("ask_2")), ""),
+    TakeResult: (
+        TakeResult(AgentResult("coder", Source.EXECUTE, TASK_ID, "failed", QUESTIONS), TOLD, ASK_ID),
+        "human agent operator",
+    ),
+    AddNotification: (
+        AddNotification(TOLD, NotificationKind.OPEN_QUESTION, Source.EXECUTE, TASK_ID, QUESTIONS, ASK_ID),
+        "human agent operator",
+    ),
+    ResolveNotification: (ResolveNotification(TOLD, ANSWERS), "human"),
+    DismissNotification: (DismissNotification(TOLD), "human"),
+    CreateTask: (CreateTask(TASK_ID, "Login"), "human agent operator"),
+    UpdateTask: (UpdateTask(TASK_ID, "Login"), "human agent operator"),
+    FailTask: (FailTask(TASK_ID), "human agent operator"),
+    BlockTask: (BlockTask(TASK_ID, "Later"), "human agent operator"),
+    UnblockTask: (UnblockTask(TASK_ID, "Later"), ""),
+    SetPolicy: (SetPolicy({Category.SCOPE_CHANGES: Level.AUTOMATED}), "human operator"),
 }
 """Each request, and the roles that may send it. Nobody sends what only the hub itself does."""
 
@@ -83,7 +117,17 @@ def test_role_may_send_what_the_table_says(role: Role, kind: type[Request]) -> N
 
 
 @pytest.mark.parametrize("name", ["coder", "human:ana", "ana", ""])
-@pytest.mark.parametrize("request_", [AnswerAsk(ASK_ID, "1"), DeclineAsk(ASK_ID), ClaimAsk(ASK_ID)])
+@pytest.mark.parametrize(
+    "request_",
+    [
+        AnswerAsk(ASK_ID, "1"),
+        DeclineAsk(ASK_ID),
+        ClaimAsk(ASK_ID),
+        ResolveNotification(TOLD, ANSWERS),
+        DismissNotification(TOLD),
+    ],
+    ids=["answer", "decline", "claim", "resolve", "dismiss"],
+)
 def test_agent_is_told_that_only_a_person_can_answer(name: str, request_: Request) -> None:
     """Decided rule 8: a machine is never a human, whatever it calls itself."""
     with pytest.raises(ForbiddenError, match="only a person can answer"):

@@ -282,6 +282,12 @@ def test_shape_of_a_tower_takes_no_longer_than_its_length() -> None:
     assert skeleton("a" + "\u0301\u0316" * 100_000) == skeleton("a" + "\u0301\u0316" * 4)
 
 
+def test_shape_of_a_text_is_at_most_seven_times_as_long() -> None:
+    """Two signs stand for whole phrases when they are normalised; a label of them must not cost seconds."""
+    longest = max(len(skeleton(chr(point))) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    assert longest <= 7
+
+
 def test_folding_trims_collapses_and_ignores_case() -> None:
     """G-X7: how exact a label match is."""
     assert fold("  Pause \n &\tSAVE ") == "pause & save"

@@ -13,8 +13,11 @@ from assent.protocol.error import StoreDamagedError, StoreError, StoreRefusedErr
 from assent.storage.migration import Migration, load_migrations
 from assent.storage.sqlite import schema
 from assent.storage.sqlite.store import SqliteStore
-from tests.contract.writing import store_asks
+from tests.contract.writing import AT, store_asks, writing
+from tests.notification_samples import new_notification
+from tests.run_samples import RUN_ID, new_control, new_run
 from tests.samples import new_ask
+from tests.task_samples import TASK_ID, new_task
 
 __all__: list[str] = []
 
@@ -87,6 +90,69 @@ def test_missing_migration_is_applied_to_an_older_file(path: Path, monkeypatch: 
     store.close()
     assert run_sql(path, "SELECT mood FROM asks") == [(None,)]
     assert run_sql(path, "PRAGMA user_version") == [(99,)]
+
+
+@pytest.fixture
+def old_path(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the file of a closed store of schema 2, with an ask, a run and a control in it."""
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "load_migrations", lambda package: load_migrations(package)[:2])
+        patch.setattr(schema, "MIN_READER", 2)
+        store = SqliteStore(path)
+        store_asks(store, new_ask())
+        with writing(store) as transaction:
+            head = transaction.head("p", AT)
+            transaction.append(head, "run.started", RUN_ID, b"{}")
+            transaction.put_run(head, new_run())
+            transaction.put_control(head, new_control())
+        store.close()
+    return path
+
+
+def test_store_of_schema_2_is_brought_up_to_date_with_all_that_is_in_it(old_path: Path) -> None:
+    """What was there stays to the byte, and what is new can be kept beside it at once."""
+    tables = "projects", "events", "asks", "runs", "controls"
+    before = [run_sql(old_path, f"SELECT * FROM {table}") for table in tables]
+    assert all(before)
+    assert run_sql(old_path, "PRAGMA user_version") == [(2,)]
+    assert run_sql(old_path, "SELECT name FROM sqlite_schema WHERE name = 'tasks'") == []
+    store = SqliteStore(old_path)
+    with store.reading() as reader:
+        assert reader.count_open("p") == 1
+        assert reader.run("p", RUN_ID) == new_run()
+        assert reader.controls("p") == [new_control()]
+        assert (reader.tasks(None, 10, is_live=False), reader.policy("p")) == ([], None)
+    store.close()
+    assert [run_sql(old_path, f"SELECT * FROM {table}") for table in tables] == before
+    assert run_sql(old_path, "PRAGMA user_version") == [(load_migrations(PACKAGE)[-1].number,)]
+    with writing(store) as transaction:
+        head = transaction.head("p", AT)
+        transaction.append(head, "task.created", TASK_ID, b"{}")
+        transaction.put_task(head, new_task())
+        transaction.put_notification(head, new_notification())
+    with store.reading() as reader:
+        assert reader.task("p", TASK_ID) == new_task()
+        assert reader.count_notifications("p") == 1
+    assert store.check() == []
+    store.close()
+
+
+def test_migrated_store_has_the_shape_of_a_new_one(old_path: Path) -> None:
+    """Where a file comes from makes no difference afterwards."""
+    new_path = old_path.with_name("new.db")
+    set_up(new_path)
+    store_asks(SqliteStore(old_path), new_ask(2))
+    shape = "SELECT type, name, sql FROM sqlite_schema ORDER BY name"
+    assert run_sql(old_path, shape) == run_sql(new_path, shape)
+
+
+def test_program_of_schema_2_refuses_a_file_of_this_one(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It would answer an ask, and leave the notification open and the task blocked that hang on it."""
+    set_up(path)
+    monkeypatch.setattr(schema, "load_migrations", lambda package: load_migrations(package)[:2])
+    for use in open_both_ways(path):
+        with pytest.raises(StoreTooNewError):
+            use()
 
 
 def test_failed_migration_leaves_the_file_as_it_was(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

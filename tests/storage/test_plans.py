@@ -48,6 +48,23 @@ INDEXES = {
     "changed_runs": "SEARCH r USING INDEX sqlite_autoindex_runs_1 (project_number=? AND run_id=?)",
     "control": "SEARCH c USING PRIMARY KEY (project_number=? AND request_id=?)",
     "open_controls": "SEARCH c USING INDEX controls_open (project_number=?)",
+    "task": "SEARCH t USING INDEX sqlite_autoindex_tasks_1 (project_number=? AND task_id=?)",
+    "tasks_of": "SEARCH t USING INDEX tasks_project (project_number=?)",
+    "tasks": "SEARCH t USING INDEX tasks_project (project_number=?)",
+    "live_tasks": "SEARCH t USING INDEX tasks_live (project_number=?)",
+    "notification": (
+        "SEARCH n USING INDEX sqlite_autoindex_notifications_1 (project_number=? AND notification_id=?)"
+    ),
+    "open_notifications_like": (
+        "SEARCH n USING INDEX notifications_repeat (project_number=? AND repeat_key=?)"
+    ),
+    "notifications_of_ask": "SEARCH n USING INDEX notifications_ask (project_number=? AND ask_id=?)",
+    "notifications_about": (
+        "SEARCH n USING INDEX notifications_source (project_number=? AND source=? AND source_id=?)"
+    ),
+    "open_notifications": "SEARCH n USING INDEX notifications_open (project_number=?)",
+    "count_notifications": "SEARCH n USING COVERING INDEX notifications_open (project_number=?)",
+    "policy": "SEARCH o USING INTEGER PRIMARY KEY (rowid=?)",
 }
 """Statement to the line of its plan that must be there. `open_ending_in` reads the open asks and no others."""
 READS_ALL = {
@@ -59,8 +76,23 @@ READS_ALL = {
     "all_controls": "an audit looks at everything",
     "run_columns": "an audit looks at everything",
     "control_columns": "an audit looks at everything",
+    "notifications": "newest first, resolved ones too, for a list that a person looks at",
+    "task_columns": "an audit looks at everything",
+    "notification_columns": "an audit looks at everything",
+    "policy_columns": "an audit looks at everything",
 }
-INSERTS = {"add_project", "insert_asks", "insert_events", "put_step", "put_run", "end_run", "put_control"}
+INSERTS = {
+    "add_project",
+    "insert_asks",
+    "insert_events",
+    "put_step",
+    "put_run",
+    "end_run",
+    "put_control",
+    "put_tasks",
+    "put_notifications",
+    "put_policy",
+}
 
 
 @pytest.fixture
@@ -85,7 +117,8 @@ def read_plan(connection: apsw.Connection, query: str) -> list[str]:
 def scans(plan: list[str]) -> list[str]:
     """Return the lines that read a whole table which grows with use."""
     whole = re.compile(
-        r"SCAN (a|asks|e|events|s|steps|r|runs|c|controls)\b(?! USING INDEX asks_open)|.* AUTOMATIC "
+        r"SCAN (a|asks|e|events|s|steps|r|runs|c|controls|t|tasks|n|notifications|o|policies)\b"
+        r"(?! USING INDEX asks_open)|.* AUTOMATIC "
     )
     return [line for line in plan if whole.match(line)]
 
@@ -111,3 +144,6 @@ def test_statement_without_its_index_is_reported(connection: apsw.Connection) ->
     assert scans(read_plan(connection, "SELECT * FROM events e WHERE e.subject = ?"))
     assert scans(read_plan(connection, "SELECT * FROM runs r WHERE r.record = ?"))
     assert scans(read_plan(connection, "SELECT * FROM controls c WHERE c.request_id = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM tasks t WHERE t.status = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM notifications n WHERE n.is_open = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM policies o WHERE o.record = ?"))

@@ -38,7 +38,10 @@ def render_record(record: Record, *, has_date: bool = True) -> str:
 
 def _render_subject(record: Record) -> str:
     # Where a subject is a name and not an id of ours, its end alone says nothing.
-    if record.type.startswith(("run.", "topic.")) or record.subject == CONTROL_TOPIC:
+    if (
+        record.type.startswith(("run.", "topic.", "task.", "policy.", "notification."))
+        or record.subject == CONTROL_TOPIC
+    ):
         return quote(record.subject, _LONGEST_SUBJECT)
     return display(short_id(record.subject), lines=False)
 
@@ -153,6 +156,38 @@ def _posted(told: Told) -> str:
     return f"{_by(told)}: {_json(told['message'])}"
 
 
+# Work
+
+
+def _added(told: Told) -> str:
+    texts = "; ".join(question["text"] for question in told["questions"])
+    return f"{_by(told)} tells about {told['source']} {told['source_id']}: {texts}"
+
+
+def _resolved(told: Told) -> str:
+    if told.get("is_dismissed"):
+        return f"{_by(told)} dismissed it"
+    if told.get("approved") is not None:
+        return f"{_by(told)} {'approved' if told['approved'] else 'rejected'} it"
+    answers = dict.fromkeys(response["answer"] for response in told.get("responses") or ())
+    return f"{_by(told)}: {'; '.join(answers)}"
+
+
+def _task(told: Told) -> str:
+    parts = [told["title"], told["status"], told.get("blockReason"), told.get("assignee")]
+    return f"{_by(told)}: {', '.join(str(part) for part in parts if part)}"
+
+
+def _policy(told: Told) -> str:
+    changed = [
+        f"{category}: {told['before'][category]} -> {level}"
+        for category, level in told["after"].items()
+        if told["before"].get(category) != level
+    ]
+    how = " (unattended)" if told.get("is_unattended") else ""
+    return f"{_by(told)} sets {', '.join(changed)}{how}"
+
+
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
@@ -186,4 +221,9 @@ _WORDS: dict[str, Callable[[Told], str]] = {
     "control.repeated": _repeated,
     "control.malformed": _malformed,
     "topic.posted": _posted,
+    "notification.added": _added,
+    "notification.resolved": _resolved,
+    "task.created": _task,
+    "task.updated": _task,
+    "policy.set": _policy,
 }

@@ -9,7 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from assent.client import steer
+from assent.client import steer, work
 from assent.client.async_driven import AsyncDrivenRun
 from assent.client.awaiting import await_call
 from assent.client.calls import Calls, Value, value_of
@@ -117,6 +117,24 @@ class AsyncClient(Holder):
     post = awaiting(steer.post)
     post_text = awaiting(steer.post_text)
     read = awaiting(steer.read_topic)
+    hand_in = awaiting(work.hand_in)
+    add_notification = awaiting(work.add_notification)
+    find_notification = awaiting(work.find_notification)
+    notifications = awaiting(work.list_notifications)
+    count_notifications = awaiting(work.count_notifications)
+    resolve = awaiting(work.resolve)
+    dismiss = awaiting(work.dismiss)
+    clear_notifications = awaiting(work.clear_notifications)
+    create_task = awaiting(work.create_task)
+    update_task = awaiting(work.update_task)
+    block_task = awaiting(work.block_task)
+    find_task = awaiting(work.find_task)
+    tasks = awaiting(work.list_tasks)
+    ready = awaiting(work.list_ready)
+    chat = awaiting(work.chat_of)
+    clarify = awaiting(work.clarify)
+    policy = awaiting(work.find_policy)
+    set_policy = awaiting(work.set_policy)
     open = _opening_async(Calls.open)
     run = _driving_async(plan_run)
     if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from assent.client import steer
+from assent.client import steer, work
 from assent.client.calls import Calls, Value, value_of
 from assent.client.door import Call, run_call
 from assent.client.driven import DrivenRun
@@ -117,6 +117,24 @@ class Client(Holder):
     post = blocking(steer.post)
     post_text = blocking(steer.post_text)
     read = blocking(steer.read_topic)
+    hand_in = blocking(work.hand_in)
+    add_notification = blocking(work.add_notification)
+    find_notification = blocking(work.find_notification)
+    notifications = blocking(work.list_notifications)
+    count_notifications = blocking(work.count_notifications)
+    resolve = blocking(work.resolve)
+    dismiss = blocking(work.dismiss)
+    clear_notifications = blocking(work.clear_notifications)
+    create_task = blocking(work.create_task)
+    update_task = blocking(work.update_task)
+    block_task = blocking(work.block_task)
+    find_task = blocking(work.find_task)
+    tasks = blocking(work.list_tasks)
+    ready = blocking(work.list_ready)
+    chat = blocking(work.chat_of)
+    clarify = blocking(work.clarify)
+    policy = blocking(work.find_policy)
+    set_policy = blocking(work.set_policy)
     open = _opening(Calls.open)
     run = _driving(plan_run)
     if TYPE_CHECKING:

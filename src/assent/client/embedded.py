@@ -13,8 +13,11 @@ from assent.hub.future import Future, LightFuture
 from assent.hub.hub import Hub
 from assent.hub.record import Hold, Reader, Record, Step
 from assent.protocol.ask import Ask, AskId, State
+from assent.protocol.notification import Notification, Source
+from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Principal
 from assent.protocol.run import Run, RunId
+from assent.protocol.task import Task
 from assent.protocol.topic import Message
 
 if TYPE_CHECKING:
@@ -115,6 +118,34 @@ class EmbeddedDoor:
     def messages(self, project: str, topic: str, after: int, limit: int) -> Wait[list[Message]]:
         """Read a topic."""
         return self._read(lambda reader: reader.messages(project, topic, after, limit))
+
+    def notification(self, project: str, notification_id: str) -> Wait[Notification | None]:
+        """Find a notification by its id."""
+        return self._read(lambda reader: reader.notification(notification_id, project))
+
+    def notifications(self, project: str | None, limit: int, *, is_open: bool) -> Wait[list[Notification]]:
+        """List notifications, newest first."""
+        return self._read(lambda reader: reader.notifications(project, limit, is_open=is_open))
+
+    def notifications_about(self, project: str, source: Source, source_id: str) -> Wait[list[Notification]]:
+        """List all notifications about one thing, oldest first."""
+        return self._read(lambda reader: reader.notifications_about(project, source, source_id))
+
+    def count_notifications(self, project: str | None) -> Wait[int]:
+        """Count what is open."""
+        return self._read(lambda reader: reader.count_notifications(project))
+
+    def task(self, project: str, task_id: str) -> Wait[Task | None]:
+        """Find a task by its id."""
+        return self._read(lambda reader: reader.task(project, task_id))
+
+    def tasks(self, project: str | None, limit: int, *, is_live: bool) -> Wait[list[Task]]:
+        """List tasks."""
+        return self._read(lambda reader: reader.tasks(project, limit, is_live=is_live))
+
+    def policy(self, project: str) -> Wait[ProjectPolicy | None]:
+        """Find a project's policy."""
+        return self._read(lambda reader: reader.policy(project))
 
     def close(self) -> None:
         """Close the hub and its store."""

@@ -8,16 +8,29 @@ import msgspec
 
 from assent.engine import run as run_machine
 from assent.engine.ask import AskExpired, AskOpened, Command, Event, SupersedeAsk
+from assent.engine.notification_command import DismissNotification, ResolveNotification
 from assent.engine.run_command import AbortRun, CancelRun, EscalateRun, PauseRun, ResumeRun, SteerCommand
 from assent.engine.run_event import RunAborted, RunDone, RunEvent
 from assent.engine.stamp import Stamp
+from assent.engine.task_command import UnblockTask
+from assent.protocol.approval import is_approved
 from assent.protocol.ask import Ask, Consequence
 from assent.protocol.control import Code, Control, ControlCommand, ControlRequest, failure
 from assent.protocol.ending import render_name
 from assent.protocol.error import InvalidStateError, NotFoundError
+from assent.protocol.notification import Notification, NotificationKind, Source
+from assent.protocol.resolution import Response
 from assent.protocol.run import AbortReason, Run, RunId
+from assent.protocol.task import OPEN_QUESTION_REASON, TaskId
 
-__all__ = ["WithdrawAsksOf", "carry_out", "react", "react_to_run"]
+__all__ = [
+    "WithdrawAsksOf",
+    "carry_out",
+    "react",
+    "react_to_ending",
+    "react_to_resolving",
+    "react_to_run",
+]
 
 
 class WithdrawAsksOf(msgspec.Struct, frozen=True):
@@ -52,6 +65,28 @@ def react_to_run(event: RunEvent) -> tuple[WithdrawAsksOf, ...]:
             return (WithdrawAsksOf(event.run_id, f"The run {event.run_id} is done ({event.reason})."),)
         case _:
             return ()
+
+
+def react_to_ending(
+    notification: Notification, ask: Ask, responses: tuple[Response, ...] | None
+) -> ResolveNotification | DismissNotification:
+    """Return what becomes of an open notification when its ask has ended: answered, or resolved without an answer."""
+    if ask.answer is None:
+        return DismissNotification(notification.notification_id)
+    return ResolveNotification(
+        notification.notification_id,
+        responses,
+        is_approved(ask) if responses is None else None,
+        ask.answer.via,
+        ask.answer.assurance,
+    )
+
+
+def react_to_resolving(notification: Notification, questions_left: int) -> tuple[UnblockTask, ...]:
+    """Return what follows from a resolved notification: its task goes on, if it was the last question (Q-X7, Q-X8)."""
+    if notification.source is not Source.EXECUTE or notification.kind is not NotificationKind.OPEN_QUESTION:
+        return ()
+    return (UnblockTask(TaskId(notification.source_id), OPEN_QUESTION_REASON, questions_left),)
 
 
 def carry_out(control: Control, run: Run | None, stamp: Stamp) -> tuple[dict[str, Any], tuple[RunEvent, ...]]:

@@ -11,14 +11,23 @@ from msgspec.structs import replace
 from assent.engine.ask import evolve
 from assent.engine.control import evolve as evolve_control
 from assent.engine.control_event import ControlEvent
+from assent.engine.notification import evolve as evolve_notification
+from assent.engine.notification_event import NotificationEvent
+from assent.engine.policy import evolve as evolve_policy
+from assent.engine.policy_event import PolicySet
 from assent.engine.run import evolve as evolve_run
 from assent.engine.run_event import RunEvent
-from assent.hub.record import FlowStepped, TopicPosted, decode_event, topic_of
+from assent.engine.task import evolve as evolve_task
+from assent.engine.task_event import TaskEvent
+from assent.hub.record import FlowStepped, TopicPosted, WorkEvent, decode_event, topic_of
 from assent.protocol.ask import Ask
 from assent.protocol.control import Control
 from assent.protocol.display import quote
 from assent.protocol.error import AssentError, StoreDamagedError
+from assent.protocol.notification import Notification
+from assent.protocol.policy import ProjectPolicy
 from assent.protocol.run import Run
+from assent.protocol.task import Task
 from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Reader, Record, Step, Store
 
@@ -74,6 +83,9 @@ class Replayed(msgspec.Struct):
     steps: dict[str, Step] = {}
     runs: dict[str, Run] = {}
     controls: dict[str, Control] = {}
+    notifications: dict[str, Notification] = {}
+    tasks: dict[str, Task] = {}
+    policies: dict[str, ProjectPolicy] = {}
 
 
 def replay(project: str, records: list[Record]) -> Replayed:
@@ -91,6 +103,8 @@ def replay(project: str, records: list[Record]) -> Replayed:
             rows.runs[event.run_id] = evolve_run(known, event, project=project, sequence=record.sequence)
         elif isinstance(event, ControlEvent):
             _replay_control(rows.controls, record, event)
+        elif isinstance(event, NotificationEvent | TaskEvent | PolicySet):
+            _replay_work(rows, project, record, event)
         elif not isinstance(event, TopicPosted):
             ask = rows.asks.get(event.ask_id)
             rows.asks[event.ask_id] = evolve(ask, event, project=project, sequence=record.sequence)
@@ -101,6 +115,20 @@ def _replay_control(controls: dict[str, Control], record: Record, event: Control
     control = evolve_control(controls.get(record.subject), event, sequence=record.sequence)
     if control is not None:
         controls[record.subject] = control
+
+
+def _replay_work(rows: Replayed, project: str, record: Record, event: WorkEvent) -> None:
+    subject, sequence = record.subject, record.sequence
+    if isinstance(event, PolicySet):
+        rows.policies[subject] = evolve_policy(
+            rows.policies.get(subject), event, project=project, sequence=sequence
+        )
+    elif isinstance(event, TaskEvent):
+        rows.tasks[subject] = evolve_task(rows.tasks.get(subject), event, project=project, sequence=sequence)
+    else:
+        rows.notifications[subject] = evolve_notification(
+            rows.notifications.get(subject), event, project=project, sequence=sequence
+        )
 
 
 def _name(step: Step) -> str:
@@ -152,11 +180,22 @@ def _compare(reader: Reader, told: Replayed, head: Head, gone: set[str]) -> list
         for control in reader.controls(project)
         if control.request.request_id not in gone
     }
+    notifications = reader.notifications(project, len(told.notifications) + len(gone) + 1, is_open=False)
+    kept_notifications: dict[str, Notification] = {
+        each.notification_id: each for each in notifications if each.notification_id not in gone
+    }
+    tasks = reader.tasks(project, len(told.tasks) + len(gone) + 1, is_live=False)
+    kept_tasks: dict[str, Task] = {task.task_id: task for task in tasks if task.task_id not in gone}
+    policy = reader.policy(project)
+    kept_policies = {"policy": policy} if policy is not None and "policy" not in gone else {}
     return [
         *_differences("the row of {}", kept_asks, told.asks),
         *_differences("{}", kept_steps, told.steps),
         *_differences("the row of run {}", kept_runs, told.runs),
         *_differences("the row of request {}", kept_controls, told.controls),
+        *_differences("the row of notification {}", kept_notifications, told.notifications),
+        *_differences("the row of task {}", kept_tasks, told.tasks),
+        *_differences("the {}", kept_policies, told.policies),
     ]
 
 

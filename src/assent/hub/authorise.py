@@ -27,6 +27,18 @@ from assent.hub.command import (
     Tick,
     WriteStep,
 )
+from assent.hub.work_command import (
+    AddNotification,
+    BlockTask,
+    CreateTask,
+    DismissNotification,
+    FailTask,
+    ResolveNotification,
+    SetPolicy,
+    TakeResult,
+    UnblockTask,
+    UpdateTask,
+)
 from assent.protocol.error import ForbiddenError
 from assent.protocol.principal import Principal, Role
 from assent.protocol.topic import CONTROL_TOPIC
@@ -56,6 +68,16 @@ RIGHTS: dict[type[Request], frozenset[Role]] = {
     LapseAsk: frozenset(),  # the hub's own
     AbortRun: frozenset(),  # as above: everybody else ends a run under its fence, or by a control
     SupersedeAsk: frozenset(),  # only ever a reaction
+    TakeResult: _ASKERS,
+    AddNotification: _ASKERS,
+    ResolveNotification: frozenset({Role.HUMAN}),  # it answers the ask behind it
+    DismissNotification: frozenset({Role.HUMAN}),
+    CreateTask: _ASKERS,
+    UpdateTask: _ASKERS,  # what waits for an answer, no agent lets go on: the machine knows who blocked it
+    FailTask: _ASKERS,
+    BlockTask: _ASKERS,
+    UnblockTask: frozenset(),  # only ever a reaction
+    SetPolicy: frozenset({Role.HUMAN, Role.OPERATOR}),
 }
 
 
@@ -70,6 +92,8 @@ def authorise(principal: Principal, request: Request) -> None:
         raise ForbiddenError(f"{principal} is an agent: only a person can steer a run.")
     if principal.role in RIGHTS[type(request)]:
         return
-    if principal.role is Role.AGENT and isinstance(request, AnswerAsk | DeclineAsk | ClaimAsk):
+    if principal.role is Role.AGENT and isinstance(
+        request, AnswerAsk | DeclineAsk | ClaimAsk | ResolveNotification | DismissNotification
+    ):
         raise ForbiddenError(f"{principal} is an agent: only a person can answer.")
     raise ForbiddenError(f"{principal} may not do that.")

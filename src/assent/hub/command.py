@@ -25,6 +25,7 @@ from assent.engine.run_command import (
     PushFrame,
     StartRun,
 )
+from assent.hub.work_command import WorkRequest, WorkTold
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.control import Control, ControlMessage
 from assent.protocol.run import Run
@@ -56,6 +57,7 @@ __all__ = [
     "Tick",
     "Told",
     "WithdrawAsk",
+    "WorkRequest",
     "WriteStep",
 ]
 
@@ -104,6 +106,6 @@ class Posted(msgspec.Struct, frozen=True):
     """What is wrong with a text that is in no topic."""
 
 
-Request = Command | ClaimAsk | WriteStep | Tick | DriverCommand | PostMessage | ExecuteControl
-Told = Ask | Run | Control | Posted | None
+Request = Command | ClaimAsk | WriteStep | Tick | DriverCommand | PostMessage | ExecuteControl | WorkRequest
+Told = Ask | Run | Control | Posted | WorkTold | None
 """What the sender of a request is told."""

@@ -17,10 +17,20 @@ from assent.engine.run import evolve as evolve_run
 from assent.engine.run_command import DriverCommand
 from assent.engine.run_event import RunEvent
 from assent.engine.stamp import NOBODY, Stamp
-from assent.hub.command import ClaimAsk, ExecuteControl, PostMessage, Request, Tick, Told, WriteStep
+from assent.hub.command import (
+    ClaimAsk,
+    ExecuteControl,
+    PostMessage,
+    Request,
+    Tick,
+    Told,
+    WorkRequest,
+    WriteStep,
+)
 from assent.hub.record import FlowStepped, Recorded, encode_event, topic_of, type_of
 from assent.hub.topic_desk import TopicDesk
-from assent.protocol.ask import Ask, AskId, Claim
+from assent.hub.work_desk import WorkDesk
+from assent.protocol.ask import Ask, AskId, Claim, Kind
 from assent.protocol.ending import render_instant, render_lateness, render_name
 from assent.protocol.error import (
     AssentError,
@@ -40,6 +50,8 @@ __all__ = ["CLAIM_SECONDS", "Desk", "Envelope", "SpoiledError", "instant"]
 CLAIM_SECONDS = 900
 """After a quarter of an hour a claim no longer speaks for anybody."""
 
+_TOLD_KINDS = frozenset({Kind.OPEN_QUESTION, Kind.APPROVAL})
+"""What may stand behind a notification."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -69,6 +81,7 @@ class Desk:
         self._now = now
         self._moments: dict[str, datetime] = {}
         self._topics = TopicDesk(self, is_strict=is_strict)
+        self._work = WorkDesk(self)
         self.ended: list[Ask] = []
         self.runs: dict[tuple[str, RunId], Run] = {}
         """The runs that changed, as they are now."""
@@ -111,9 +124,11 @@ class Desk:
                 return self._topics.post(head, request, stamp)
             if isinstance(request, ExecuteControl):
                 return self._topics.find(head, request.request_id)
+            if isinstance(request, WorkRequest):
+                return self._work.perform(head, request, stamp)
             if isinstance(request, DriverCommand):
                 return self._drive(head, replace(request, stamp=stamp))
-            return self._command(head, replace(request, stamp=stamp))
+            return self.command(head, replace(request, stamp=stamp))
         except (AssentError, UnicodeEncodeError) as error:
             # An argument that is not UTF-8 comes as halves of pairs, which neither log nor rows can hold.
             refusal = error if isinstance(error, AssentError) else BadRequestError(f"A text {HALF_PAIR}.")
@@ -134,7 +149,7 @@ class Desk:
 
     def _catch_up(self, head: Head) -> None:
         for ask in self.transaction.due(head):
-            self._command(head, LapseAsk(ask.ask_id, self.stamp(head, NOBODY)))
+            self.command(head, LapseAsk(ask.ask_id, self.stamp(head, NOBODY)))
         # So are the controls that an earlier transaction accepted, whoever sent them: their ACK is committed.
         for control in self.transaction.open_controls(head):
             self._topics.advance(head, control)
@@ -167,9 +182,10 @@ class Desk:
     def _withdraw_asks(self, head: Head, reaction: WithdrawAsksOf) -> None:
         stamp = self.stamp(head, NOBODY)
         for ask in self.transaction.open_asks_of(head, reaction.run_id):
-            self._command(head, WithdrawAsk(ask.ask_id, reaction.reason, stamp))
+            self.command(head, WithdrawAsk(ask.ask_id, reaction.reason, stamp))
 
-    def _command(self, head: Head, command: Command) -> Ask:
+    def command(self, head: Head, command: Command) -> Ask:
+        """Let a command happen to its ask, with all that follows from it."""
         ask = self._load(head.project, command)
         events = decide(ask, command)
         if events and isinstance(command, OpenAsk) and command.run_id is not None:
@@ -182,12 +198,14 @@ class Desk:
             self.transaction.put(head, ask)
             if not ask.is_open:
                 self.ended.append(ask)
+                if ask.kind in _TOLD_KINDS:
+                    self._work.follow(head, ask, command.stamp)
             for reaction in react(event, ask):
                 stamped = replace(reaction, stamp=command.stamp)
                 if isinstance(stamped, DriverCommand):
                     self._drive(head, stamped)
                 else:
-                    self._command(head, stamped)
+                    self.command(head, stamped)
         if ask is None:
             raise NotFoundError(f"There is no ask {command.ask_id} here.")
         is_replayed = isinstance(command, OpenAsk) and ask.ask_id != command.ask_id

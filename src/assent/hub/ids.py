@@ -11,9 +11,13 @@ import random
 import time
 
 from assent.protocol.ask import AskId
+from assent.protocol.notification import PREFIXES, NotificationId, NotificationKind
+from assent.protocol.principal import Principal
 from assent.protocol.run import Mode, RunId
+from assent.protocol.task import TaskId
 
 __all__ = [
+    "CommandIds",
     "driver_name",
     "is_ask_id",
     "new_ask_id",
@@ -80,6 +84,33 @@ def new_request_id() -> str:
     chance = _chance.getrandbits(128) & ~_UUID_MARKS | _UUID_4
     text = f"{chance:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+class CommandIds:
+    """Mints the ids of what one command makes. A retry mints the same ones, and so finds what was made."""
+
+    def __init__(self, project: str, principal: Principal, command_id: str) -> None:
+        # A command id that its sender chose may be somebody else's, too; the ids of asks are unique in a store.
+        self._chance = random.Random(f"{project}\n{principal}\n{command_id}")  # noqa: S311 - an id is no secret
+
+    def new_ask_id(self) -> AskId:
+        """Return a new ask's id."""
+        return AskId(f"ask_{self._mint()}")
+
+    def new_notification_id(self, kind: NotificationKind) -> NotificationId:
+        """Return a new notification's id: its kind's prefix and 8 hexadecimal digits (Q-U2)."""
+        return NotificationId(f"{PREFIXES[kind]}{self._chance.getrandbits(32):08x}")
+
+    def new_question_id(self) -> str:
+        """Return the id of a question that its agent gave none."""
+        return f"q-{self._chance.getrandbits(32):08x}"
+
+    def new_task_id(self) -> TaskId:
+        """Return a new task's id."""
+        return TaskId(f"task-{self._mint()}")
+
+    def _mint(self) -> str:
+        return "".join(_PAIRS[self._chance.getrandbits(10)] for _ in range(9))
 
 
 _last_second = 0

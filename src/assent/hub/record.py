@@ -9,7 +9,10 @@ import msgspec
 
 from assent.engine.ask import Event
 from assent.engine.control_event import ControlEvent, ControlExpired, ControlMalformed
+from assent.engine.notification_event import NotificationEvent
+from assent.engine.policy_event import PolicySet
 from assent.engine.run_event import RunEvent, TurnEnded
+from assent.engine.task_event import TaskEvent
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
 from assent.storage.port import Hold, Reader, Record, Step
@@ -22,6 +25,7 @@ __all__ = [
     "Recorded",
     "Step",
     "TopicPosted",
+    "WorkEvent",
     "decode_event",
     "encode_event",
     "topic_of",
@@ -44,7 +48,8 @@ class TopicPosted(msgspec.Struct, frozen=True, tag="topic.posted"):
     message: msgspec.Raw
 
 
-Recorded = Event | RunEvent | ControlEvent | FlowStepped | TopicPosted
+WorkEvent = NotificationEvent | TaskEvent | PolicySet
+Recorded = Event | RunEvent | ControlEvent | WorkEvent | FlowStepped | TopicPosted
 
 _TOPICS: dict[type[Recorded], str] = {
     **dict.fromkeys(set(get_args(ControlEvent)) - {ControlExpired, ControlMalformed}, CONTROL_TOPIC),
@@ -65,7 +70,7 @@ def decode_event(body: bytes) -> Recorded:
     """Return the event that the log's bytes hold."""
     try:
         event: Recorded = _decoder.decode(body)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:  # the latter of bytes that are no text
         raise StoreDamagedError(f"An event of the log cannot be read: {error}.") from error
     return event
 

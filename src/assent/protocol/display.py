@@ -207,6 +207,8 @@ _LOOK_ALIKES = {
     "~": "˜∼⁓",
 }
 _SHAPES = {ord(twin): seen for seen, twins in _LOOK_ALIKES.items() for twin in twins if twin != " "}
+# Normalised, each of these signs would be a phrase: a text of them would be 18 times as long, and take as long to draw.
+_SHAPES |= dict.fromkeys((0xFDFA, 0xFDFB), "\N{ARABIC LIGATURE BISMILLAH AR-RAHMAN AR-RAHEEM}")
 _ASCII_SHAPES = bytes(ord(_SHAPES.get(point, chr(point))) for point in range(128)) + bytes(range(128, 256))
 
 

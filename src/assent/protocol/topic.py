@@ -31,6 +31,8 @@ class Message(msgspec.Struct, frozen=True):
     posted_at: datetime
     body: msgspec.Raw
     """The JSON as it was posted."""
+    by: str = ""
+    """Who posted it, where that is known; no part of the public JSON."""
 
     @property
     def value(self) -> Json:
@@ -40,11 +42,13 @@ class Message(msgspec.Struct, frozen=True):
 
 
 _encoder = msgspec.json.Encoder()
+_PUBLIC = ("sequence", "topic", "posted_at", "body")
 
 
 def render_message(message: Message) -> bytes:
     """Return the public JSON form, on one line."""
-    return _encoder.encode(message)
+    public = (message.sequence, message.topic, message.posted_at, message.body)
+    return _encoder.encode(dict(zip(_PUBLIC, public, strict=True)))
 
 
 def check_topic(topic: str) -> None:

@@ -79,8 +79,10 @@ def render_title(ask: Ask) -> str:
 
 
 def render_headline(ask: Ask) -> str:
-    """Return an ask in one line of a list: its title; of a gate, also where things stand."""
+    """Return an ask in one line of a list: its title; of a gate, also where things stand, of an open question its first."""
     title, body = render_title(ask), ask.prompt.body.strip()
+    if ask.kind is Kind.OPEN_QUESTION and ask.prompt.fields[0].text:
+        title = f"{title}: {display(ask.prompt.fields[0].text.splitlines()[0], lines=False)}"
     if ask.prompt.commands and ask.prompt.fields[0].options and body:
         title = f"{title}: {display(body.splitlines()[0], lines=False)}"
     return title

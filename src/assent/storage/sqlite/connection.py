@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+from itertools import chain
 from types import TracebackType
 from typing import Any
 
@@ -16,13 +18,24 @@ from assent.protocol.error import (
     StoreRefusedError,
 )
 
-__all__ = ["APPLICATION_ID", "BUSY_MILLISECONDS", "OLDEST_SQLITE", "connect", "plain_errors", "rows"]
+__all__ = [
+    "APPLICATION_ID",
+    "BUSY_MILLISECONDS",
+    "OLDEST_SQLITE",
+    "connect",
+    "plain_errors",
+    "rows",
+    "write_rows",
+]
 
 OLDEST_SQLITE = (3, 51, 3)
 """Before it, two writers of one WAL file can corrupt it (the WAL-reset race)."""
 BUSY_MILLISECONDS = 5_000
 APPLICATION_ID = 0x41_53_4E_54
 """`ASNT` in the file's header: another program's database is never taken for ours."""
+
+_GROUPS = (32, 8, 1)
+"""How many rows go into one statement: few sizes, so that each is prepared once."""
 
 
 def connect(path: str, *, writes: bool) -> apsw.Connection:
@@ -65,6 +78,24 @@ def rows(connection: apsw.Connection, query: str, values: tuple[Any, ...] = ()) 
     """Return all rows at once: a half-read cursor would pin its snapshot."""
     found: list[tuple[Any, ...]] = connection.execute(query, values).fetchall()
     return found
+
+
+def write_rows(connection: apsw.Connection, query: str, new: list[tuple[Any, ...]]) -> int:
+    """Run a query that takes several rows, a few times; return how many rows it changed."""
+    start = changed = 0
+    for size in _GROUPS:
+        while len(new) - start >= size:
+            group = new[start : start + size]
+            connection.execute(_expand(query, len(group[0]), size), tuple(chain.from_iterable(group)))
+            changed += connection.changes()
+            start += size
+    return changed
+
+
+@cache
+def _expand(query: str, width: int, size: int) -> str:
+    row = "(" + ", ".join("?" * width) + ")"
+    return query.replace("{rows}", ", ".join([row] * size))
 
 
 class plain_errors:  # noqa: N801 - used as a verb: `with plain_errors(path):`

@@ -167,3 +167,76 @@ SELECT c.request_id, c.is_settled, c.sequence, c.record FROM controls c;
 INSERT INTO controls (project_number, request_id, is_settled, sequence, record) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (project_number, request_id) DO UPDATE SET is_settled = excluded.is_settled,
 sequence = excluded.sequence, record = excluded.record;
+
+-- task: One task by its id.
+SELECT t.record FROM tasks t JOIN projects p USING (project_number) WHERE p.project = ? AND t.task_id = ?;
+
+-- tasks_of: All tasks of a project, in the order in which they were created.
+SELECT t.task_id, t.record FROM tasks t INDEXED BY tasks_project WHERE t.project_number = ? ORDER BY t.task_number;
+
+-- live_tasks: The newest tasks of a project that are not closed.
+SELECT t.record FROM tasks t INDEXED BY tasks_live
+WHERE t.status <> 'closed' AND t.project_number = (SELECT project_number FROM projects WHERE project = ?)
+ORDER BY t.task_number DESC LIMIT ?;
+
+-- tasks: The newest tasks of a project.
+SELECT t.record FROM tasks t INDEXED BY tasks_project
+WHERE t.project_number = (SELECT project_number FROM projects WHERE project = ?)
+ORDER BY t.task_number DESC LIMIT ?;
+
+-- task_columns: All tasks, with the columns by which they are found.
+SELECT p.project, t.task_id, t.status, t.record FROM tasks t LEFT JOIN projects p USING (project_number);
+
+-- put_tasks: Tasks as they are now, several a statement.
+INSERT INTO tasks (project_number, task_id, status, record) VALUES {rows}
+ON CONFLICT (project_number, task_id) DO UPDATE SET status = excluded.status, record = excluded.record;
+
+-- notification: One notification by its id.
+SELECT n.record FROM notifications n JOIN projects p USING (project_number)
+WHERE p.project = ? AND n.notification_id = ?;
+
+-- open_notifications_like: The open notifications of a project with a repeat key, oldest first.
+SELECT n.notification_id, n.record FROM notifications n INDEXED BY notifications_repeat
+WHERE n.project_number = ? AND n.is_open = 1 AND n.repeat_key = ? ORDER BY n.notification_number;
+
+-- notifications_of_ask: The notifications that are a view of an ask, oldest first.
+SELECT n.notification_id, n.record FROM notifications n INDEXED BY notifications_ask
+WHERE n.project_number = ? AND n.ask_id = ? ORDER BY n.notification_number;
+
+-- notifications_about: The notifications about one source, open and resolved, oldest first.
+SELECT n.notification_id, n.record FROM notifications n INDEXED BY notifications_source
+WHERE n.project_number = (SELECT project_number FROM projects WHERE project = ?) AND n.source = ? AND n.source_id = ?
+ORDER BY n.notification_number;
+
+-- open_notifications: The newest open notifications of a project.
+SELECT n.record FROM notifications n INDEXED BY notifications_open
+WHERE n.is_open = 1 AND n.project_number = (SELECT project_number FROM projects WHERE project = ?)
+ORDER BY n.notification_number DESC LIMIT ?;
+
+-- notifications: The newest notifications of a project.
+SELECT n.record FROM notifications n JOIN projects p USING (project_number) WHERE p.project = ?
+ORDER BY n.notification_number DESC LIMIT ?;
+
+-- count_notifications: How many notifications of a project are open.
+SELECT count(*) FROM notifications n INDEXED BY notifications_open
+WHERE n.is_open = 1 AND n.project_number = (SELECT project_number FROM projects WHERE project = ?);
+
+-- notification_columns: All notifications, with the columns by which they are found.
+SELECT p.project, n.notification_id, n.is_open, n.source, n.source_id, n.ask_id, n.record FROM notifications n
+LEFT JOIN projects p USING (project_number);
+
+-- put_notifications: Notifications as they are now, several a statement.
+INSERT INTO notifications (project_number, notification_id, is_open, source, source_id, repeat_key, ask_id, record)
+VALUES {rows} ON CONFLICT (project_number, notification_id) DO UPDATE SET is_open = excluded.is_open,
+source = excluded.source, source_id = excluded.source_id, repeat_key = excluded.repeat_key,
+ask_id = excluded.ask_id, record = excluded.record;
+
+-- policy: The policy of a project, if one was set.
+SELECT o.record FROM policies o WHERE o.project_number = (SELECT project_number FROM projects WHERE project = ?);
+
+-- policy_columns: All policies, with the project that each is found by.
+SELECT p.project, o.record FROM policies o LEFT JOIN projects p USING (project_number);
+
+-- put_policy: The policy of a project as it is now.
+INSERT INTO policies (project_number, record) VALUES (?, ?)
+ON CONFLICT (project_number) DO UPDATE SET record = excluded.record;

@@ -12,7 +12,10 @@ import apsw
 
 from assent.protocol.ask import Ask, State
 from assent.protocol.control import Control
+from assent.protocol.notification import Notification, Source
+from assent.protocol.policy import ProjectPolicy
 from assent.protocol.run import Run
+from assent.protocol.task import Task
 from assent.protocol.topic import Message
 from assent.storage.port import Head, Record, Step
 from assent.storage.sqlite.connection import connect, plain_errors, rows
@@ -20,6 +23,7 @@ from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.row import ask_of, control_of, message_of, run_of
 from assent.storage.sqlite.schema import is_current
 from assent.storage.sqlite.transaction import LOG_SHIFT
+from assent.storage.sqlite.work_row import notification_of, policy_of, task_of
 
 __all__ = ["SqliteReader"]
 
@@ -73,7 +77,7 @@ class SqliteReader:
     def asks(self, project: str | None, state: State | None, limit: int) -> list[Ask]:
         """Return the newest asks, of one project or of all, open ones or all."""
         query, rest = ("open_asks", ()) if state is State.OPEN else ("asks", (state,))
-        projects = [project] if project is not None else [head.project for head in self.heads()]
+        projects = self._projects(project)
         found = [ask for name in projects for ask in self._asks(query, (name, limit, *rest))]
         if len(projects) > 1:
             found.sort(key=lambda ask: ask.opened_at, reverse=True)
@@ -81,8 +85,7 @@ class SqliteReader:
 
     def count_open(self, project: str | None) -> int:
         """Return how many asks wait."""
-        projects = [project] if project is not None else [head.project for head in self.heads()]
-        return sum(int(self._one("count_open", (name,))[0]) for name in projects)
+        return self._count("count_open", project)
 
     def heads(self) -> list[Head]:
         """Return the heads of all projects."""
@@ -160,7 +163,7 @@ class SqliteReader:
     def runs(self, project: str | None, limit: int, *, active: bool) -> list[Run]:
         """Return the newest runs, of one project or of all; with `active` only those that have not ended."""
         query = "active_runs" if active else "runs"
-        projects = [project] if project is not None else [head.project for head in self.heads()]
+        projects = self._projects(project)
         found = [run for name in projects for run in self._runs(query, (name, limit))]
         if len(projects) > 1:
             found.sort(key=lambda run: run.started_at, reverse=True)
@@ -177,6 +180,55 @@ class SqliteReader:
     def controls(self, project: str) -> list[Control]:
         """Return all controls of a project."""
         return [control_of(record) for (record,) in self._rows("all_controls", (project,))]
+
+    def task(self, project: str, task_id: str) -> Task | None:
+        """Return one task by its id."""
+        return next((task_of(record) for (record,) in self._rows("task", (project, task_id))), None)
+
+    def tasks(self, project: str | None, limit: int, *, is_live: bool) -> list[Task]:
+        """Return the newest tasks, of one project or of all; with `is_live` only those that are not closed."""
+        query = "live_tasks" if is_live else "tasks"
+        projects = self._projects(project)
+        found = [task_of(record) for name in projects for (record,) in self._rows(query, (name, limit))]
+        if len(projects) > 1:
+            found.sort(key=lambda task: task.created_at, reverse=True)
+        return found[:limit]
+
+    def notification(self, notification_id: str, project: str | None = None) -> Notification | None:
+        """Return one notification by its id, of one project or of all.
+
+        Only a project's own ids differ for certain: one that two projects have names neither.
+        """
+        found = [
+            notification_of(record)
+            for name in self._projects(project)
+            for (record,) in self._rows("notification", (name, notification_id))
+        ]
+        return found[0] if len(found) == 1 else None
+
+    def notifications(self, project: str | None, limit: int, *, is_open: bool) -> list[Notification]:
+        """Return the newest notifications, of one project or of all; with `is_open` only those."""
+        query = "open_notifications" if is_open else "notifications"
+        projects = self._projects(project)
+        found = [
+            notification_of(record) for name in projects for (record,) in self._rows(query, (name, limit))
+        ]
+        if len(projects) > 1:
+            found.sort(key=lambda notification: notification.created_at, reverse=True)
+        return found[:limit]
+
+    def notifications_about(self, project: str, source: Source, source_id: str) -> list[Notification]:
+        """Return the notifications about one source, open and resolved, oldest first."""
+        found = self._rows("notifications_about", (project, source, source_id))
+        return [notification_of(record) for _, record in found]
+
+    def count_notifications(self, project: str | None) -> int:
+        """Return how many notifications are open."""
+        return self._count("count_notifications", project)
+
+    def policy(self, project: str) -> ProjectPolicy | None:
+        """Return the policy of a project; None where none was ever set."""
+        return next((policy_of(record) for (record,) in self._rows("policy", (project,))), None)
 
     def version(self) -> int:
         """Return a number that changes when another connection has committed."""
@@ -202,6 +254,12 @@ class SqliteReader:
 
     def _runs(self, query: str, values: tuple[Any, ...]) -> list[Run]:
         return [run_of(record) for (record,) in self._rows(query, values)]
+
+    def _projects(self, project: str | None) -> list[str]:
+        return [project] if project is not None else [head.project for head in self.heads()]
+
+    def _count(self, query: str, project: str | None) -> int:
+        return sum(int(self._one(query, (name,))[0]) for name in self._projects(project))
 
     def _one(self, query: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
         return self._rows(query, values)[0]

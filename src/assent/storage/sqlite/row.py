@@ -18,6 +18,7 @@ from assent.protocol.topic import Message
 
 __all__ = [
     "ASK_COLUMNS",
+    "UNREADABLE",
     "ask_of",
     "control_of",
     "decode_instant",
@@ -37,6 +38,8 @@ ASK_COLUMNS = (
     " a.deadline, a.consequence, a.escalate_to, a.ending, a.sequence, a.flags, a.claim"
 )
 OVERDUE, UNDELIVERED = 1, 2
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
+"""What comes of a record that Assent did not write; of bytes that are no UTF-8, too, in their own way."""
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -104,7 +107,7 @@ def ask_of(row: tuple[Any, ...]) -> Ask:
     """
     try:
         return _ask_of(row)
-    except (KeyError, TypeError, OverflowError, msgspec.DecodeError) as error:
+    except (KeyError, TypeError, OverflowError, *UNREADABLE) as error:
         raise StoreDamagedError(f"The row of {row[0]} cannot be read.") from error
 
 
@@ -135,9 +138,10 @@ def _ask_of(row: tuple[Any, ...]) -> Ask:
 
 
 class _Posted(msgspec.Struct):
-    """The one part of an event's body that a topic shows."""
+    """The parts of an event's body that a topic shows."""
 
     message: msgspec.Raw
+    by: str = ""
 
 
 _posted = msgspec.json.Decoder(_Posted).decode
@@ -156,7 +160,7 @@ def run_of(record: bytes) -> Run:
     """
     try:
         return _run(record)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise StoreDamagedError("The row of a run cannot be read.") from error
 
 
@@ -168,7 +172,7 @@ def control_of(record: bytes) -> Control:
     """
     try:
         return _control(record)
-    except msgspec.DecodeError as error:
+    except UNREADABLE as error:
         raise StoreDamagedError("The row of a control cannot be read.") from error
 
 
@@ -176,7 +180,7 @@ def strayed_run(run_id: str, is_active: int, record: bytes) -> str | None:
     """Return the name of a run whose columns are not those of its record; an unreadable one is reported elsewhere."""
     try:
         run = _run(record)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
     is_same = (run.run_id, run.is_active) == (run_id, bool(is_active))
     return None if is_same else f"run {quote(run_id)}"
@@ -186,7 +190,7 @@ def strayed_control(request_id: str, is_settled: int, sequence: int, record: byt
     """Return the name of a control whose columns are not those of its record; as `strayed_run`."""
     try:
         control = _control(record)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return None
     own = (control.request.request_id, control.is_settled, control.sequence)
     return None if own == (request_id, bool(is_settled), sequence) else f"request {quote(request_id)}"
@@ -199,7 +203,7 @@ def message_of(sequence: int, at: int, topic: str, body: bytes | None) -> Messag
         StoreDamagedError: the event carries no message.
     """
     try:
-        told = msgspec.Raw(b"null") if body is None else _posted(body).message
-    except msgspec.DecodeError as error:
+        told = _Posted(msgspec.Raw(b"null")) if body is None else _posted(body)
+    except UNREADABLE as error:
         raise StoreDamagedError(f"Event {sequence} of the log cannot be read.") from error
-    return Message(sequence, topic, decode_instant(at), told)
+    return Message(sequence, topic, decode_instant(at), told.message, told.by)

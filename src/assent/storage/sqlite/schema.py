@@ -13,8 +13,11 @@ from assent.storage.sqlite.connection import APPLICATION_ID, rows
 
 __all__ = ["APPLICATION_ID", "MIN_READER", "is_current", "migrate"]
 
-MIN_READER = 2
-"""The lowest schema number whose program can read what this program writes."""
+MIN_READER = 3
+"""The lowest schema number whose program can read what this program writes.
+
+One of schema 2 would answer an ask, and leave its notification open and its task blocked.
+"""
 
 _LEDGER = """
 CREATE TABLE migrations (

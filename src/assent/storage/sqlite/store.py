@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -28,8 +28,18 @@ from assent.storage.sqlite.reader import SqliteReader
 from assent.storage.sqlite.row import ASK_COLUMNS, strayed_control, strayed_run
 from assent.storage.sqlite.schema import is_current, migrate
 from assent.storage.sqlite.transaction import SqliteTransaction
+from assent.storage.sqlite.work_row import strayed_notification, strayed_policy, strayed_task
 
 __all__ = ["SqliteStore"]
+
+_STRAYED: dict[str, Callable[..., str | None]] = {
+    "run_columns": strayed_run,
+    "control_columns": strayed_control,
+    "task_columns": strayed_task,
+    "notification_columns": strayed_notification,
+    "policy_columns": strayed_policy,
+}
+"""Which statement reads the columns of all rows of a table, and what names a row whose columns are not its own."""
 
 _inherited: list[Any] = []
 """What a forked child inherited in spite of the gate: never used, never closed, so never collected."""
@@ -136,13 +146,19 @@ class SqliteStore:
             try:
                 checked = connection.execute("PRAGMA integrity_check(20)").fetchall()
                 is_ours = is_current(connection)  # an empty file has no tables yet
-                runs = rows(connection, self._queries["run_columns"]) if is_ours else []
-                controls = rows(connection, self._queries["control_columns"]) if is_ours else []
+                names = self._strayed(connection) if is_ours else []
             finally:
                 connection.close()
         problems = [f"SQLite: {row[0]}" for row in checked if row[0] != "ok"]
-        names = [strayed_run(*row) for row in runs] + [strayed_control(*row) for row in controls]
-        return problems + [f"the row of {name} is listed under what it is not." for name in names if name]
+        return problems + [f"the row of {name} is listed under what it is not." for name in names]
+
+    def _strayed(self, connection: apsw.Connection) -> list[str]:
+        names = (
+            name_of(*row)
+            for query, name_of in _STRAYED.items()
+            for row in rows(connection, self._queries[query])
+        )
+        return [name for name in names if name is not None]
 
     def let_go(self) -> None:
         """Close the writer before a fork; not where the forking thread itself is in the middle of a transaction."""

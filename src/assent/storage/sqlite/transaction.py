@@ -8,9 +8,7 @@ free its key before its successor takes it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from hashlib import sha256
-from itertools import chain
 from typing import Any
 
 import apsw
@@ -21,9 +19,10 @@ from assent.protocol.ask import Ask, AskId, Claim, State
 from assent.protocol.control import Control
 from assent.protocol.error import CommandReusedError, StoreError
 from assent.protocol.run import Run, RunId
+from assent.protocol.topic import Message
 from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Step
-from assent.storage.sqlite.connection import rows
+from assent.storage.sqlite.connection import rows, write_rows
 from assent.storage.sqlite.row import (
     ask_of,
     control_of,
@@ -32,8 +31,10 @@ from assent.storage.sqlite.row import (
     encode_record,
     flags_of,
     insert_values,
+    message_of,
     run_of,
 )
+from assent.storage.sqlite.work_transaction import WorkTransaction
 
 __all__ = ["LOG_SHIFT", "SqliteTransaction"]
 
@@ -41,15 +42,13 @@ LOG_SHIFT = 1 << 40
 """event_number = project_number * LOG_SHIFT + sequence."""
 
 _encode = msgspec.json.Encoder().encode
-_GROUPS = (32, 8, 1)
 
 
-class SqliteTransaction:
+class SqliteTransaction(WorkTransaction):
     """Fits `storage.port.Transaction`; made and committed by the store."""
 
     def __init__(self, connection: apsw.Connection, queries: dict[str, str]) -> None:
-        self._connection = connection
-        self._queries = queries
+        super().__init__(connection, queries)
         self._heads: dict[str, Head] = {}
         self._deadlines: dict[str, int | None] = {}
         self._asks: dict[str, Ask | None] = {}
@@ -121,6 +120,20 @@ class SqliteTransaction:
         """Return a flow's journal from a step on."""
         values = (project, flow_id, start)
         return [Step(*row) for row in rows(self._connection, self._queries["steps"], values)]
+
+    def messages(self, head: Head, topic: str, after: int, limit: int) -> list[Message]:
+        """Return a topic's messages after a number, oldest first, with those that this transaction has appended."""
+        base = head.number * LOG_SHIFT
+        values = (topic, base + after, base + LOG_SHIFT, limit)
+        stored = rows(self._connection, self._queries["messages"], values)
+        new = [
+            (number, at, topic, body)
+            for number, at, _, _, body, _, name in self._events
+            if name == topic and base + after < number < base + LOG_SHIFT
+        ]
+        return [
+            message_of(number - base, at, name, body) for number, at, name, body in [*stored, *new][:limit]
+        ]
 
     def open_asks_of(self, head: Head, run_id: RunId) -> list[Ask]:
         """Return the asks that wait for a run, oldest first."""
@@ -230,6 +243,7 @@ class SqliteTransaction:
         for ask_id, claim in self._claims.items():
             execute(self._queries["claim_ask"], (None if claim is None else _encode(claim), ask_id))
         self._write_records()
+        self.write_work()
         self._write("insert_events", self._events)
         for head in self._heads.values():
             if head.sequence == 0:
@@ -263,22 +277,7 @@ class SqliteTransaction:
             raise StoreError("A conditional write did not hold inside its own transaction.")
 
     def _write(self, name: str, new: list[tuple[Any, ...]]) -> int:
-        """Run a query that takes several rows, a few times; return how many rows it changed."""
-        start = changed = 0
-        for size in _GROUPS:
-            while len(new) - start >= size:
-                group = new[start : start + size]
-                query = _expand(self._queries[name], len(group[0]), size)
-                self._connection.execute(query, tuple(chain.from_iterable(group)))
-                changed += self._connection.changes()
-                start += size
-        return changed
-
-
-@cache
-def _expand(query: str, width: int, size: int) -> str:
-    row = "(" + ", ".join("?" * width) + ")"
-    return query.replace("{rows}", ", ".join([row] * size))
+        return write_rows(self._connection, self._queries[name], new)
 
 
 def _is_due(ask: Ask, head: Head) -> bool:

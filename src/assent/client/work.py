@@ -1,0 +1,333 @@
+"""Results, notifications, tasks and policies, written once for both clients."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+from msgspec import UNSET, UnsetType
+
+from assent.client.calls import Calls
+from assent.client.door import Call, until
+from assent.hub.command import Request
+from assent.hub.ids import CommandIds, new_command_id
+from assent.hub.work_command import (
+    AddNotification,
+    BlockTask,
+    CreateTask,
+    DismissNotification,
+    Handed,
+    ResolveNotification,
+    SetPolicy,
+    TakeResult,
+    UpdateTask,
+)
+from assent.protocol.agent_result import parse_agent_result
+from assent.protocol.canonical import convert
+from assent.protocol.error import AssentError, NotFoundError
+from assent.protocol.json_text import Json
+from assent.protocol.notification import ErrorCode, Notification, NotificationId, NotificationKind, Source
+from assent.protocol.open_question import parse_questions
+from assent.protocol.policy import Policy, ProjectPolicy, parse_levels
+from assent.protocol.resolution import answer_all, parse_resolution
+from assent.protocol.task import (
+    DEFAULT_PRIORITY,
+    ChatMessage,
+    SettledQuestion,
+    Task,
+    TaskId,
+    TaskStatus,
+    chat_message,
+    chat_topic,
+    check_task_id,
+    clarification_for,
+    ready,
+)
+from assent.protocol.topic import Message
+
+__all__ = [
+    "add_notification",
+    "block_task",
+    "chat_of",
+    "clarify",
+    "clear_notifications",
+    "count_notifications",
+    "create_task",
+    "dismiss",
+    "find_notification",
+    "find_policy",
+    "find_task",
+    "hand_in",
+    "list_notifications",
+    "list_ready",
+    "list_tasks",
+    "resolve",
+    "set_policy",
+    "update_task",
+]
+
+T = TypeVar("T")
+_LISTED = 1_000
+_ALL = 100_000
+
+
+def _send(calls: Calls, request: Request, kind: type[T], command_id: str) -> Call[T]:
+    told = yield from until(
+        calls.door.send(request, calls.project, calls.principal, command_id or new_command_id())
+    )
+    if not isinstance(told, kind):
+        raise AssentError(f"The hub told of something else than a {kind.__name__}.")
+    return told
+
+
+# Results
+
+
+def hand_in(calls: Calls, result: Mapping[str, Json], *, command_id: str = "") -> Call[Handed]:
+    """Hand in an agent's result; what it asks becomes a notification, and blocks its task (Q19-Q22).
+
+    Raises:
+        BadRequestError: it is no result.
+    """
+    command_id = command_id or new_command_id()
+    ids = CommandIds(calls.project, calls.principal, command_id)
+    notification_id, ask_id = ids.new_notification_id(NotificationKind.OPEN_QUESTION), ids.new_ask_id()
+    read = parse_agent_result(dict(result), next_id=ids.new_question_id, at=calls.door.now())
+    request = TakeResult(read, notification_id, ask_id)
+    return (yield from _send(calls, request, Handed, command_id))
+
+
+# Notifications
+
+
+def add_notification(
+    calls: Calls,
+    source: Source | str,
+    source_id: str,
+    questions: Sequence[Mapping[str, Json] | str],
+    *,
+    kind: NotificationKind | str = NotificationKind.OPEN_QUESTION,
+    error_code: ErrorCode | str | None = None,
+    command_id: str = "",
+) -> Call[Notification]:
+    """Tell people, and ask them where it asks; what an open one says already is not said again (Q16, Q-X5)."""
+    command_id = command_id or new_command_id()
+    ids = CommandIds(calls.project, calls.principal, command_id)
+    told = convert(kind, NotificationKind)
+    entries = [{"text": entry} if isinstance(entry, str) else dict(entry) for entry in questions]
+    request = AddNotification(
+        ids.new_notification_id(told),
+        told,
+        convert(source, Source),
+        source_id,
+        parse_questions(entries, next_id=ids.new_question_id, at=calls.door.now()),
+        ids.new_ask_id() if told is NotificationKind.OPEN_QUESTION else None,
+        None if error_code is None else convert(error_code, ErrorCode),
+    )
+    return (yield from _send(calls, request, Notification, command_id))
+
+
+def find_notification(calls: Calls, notification_id: str) -> Call[Notification]:
+    """Return one notification of this project.
+
+    Raises:
+        NotFoundError: there is none, or it is of another project.
+    """
+    found = yield from until(calls.door.notification(calls.project, notification_id))
+    if found is None:
+        raise NotFoundError("There is no such notification here.")
+    return found
+
+
+def list_notifications(
+    calls: Calls, *, all_projects: bool = False, is_open: bool = True, limit: int = _LISTED
+) -> Call[list[Notification]]:
+    """Return notifications, newest first."""
+    project = None if all_projects else calls.project
+    return (yield from until(calls.door.notifications(project, limit, is_open=is_open)))
+
+
+def count_notifications(calls: Calls, *, all_projects: bool = False) -> Call[int]:
+    """Return how many are open."""
+    return (yield from until(calls.door.count_notifications(None if all_projects else calls.project)))
+
+
+def resolve(
+    calls: Calls,
+    notification_id: str,
+    answer: str | Mapping[str, Any],
+    *,
+    is_unattended: bool = False,
+    command_id: str = "",
+) -> Call[Notification]:
+    """Answer a notification: with one text for all of its questions, or with `{"responses": […]}` (Q24, Q-U9).
+
+    Raises:
+        ConflictError: it was resolved otherwise; the sentence says by whom.
+        BadRequestError: the responses do not fit its questions.
+    """
+    if isinstance(answer, str):
+        known = yield from find_notification(calls, notification_id)
+        said = parse_resolution(
+            {
+                "responses": [
+                    {"questionId": response.question_id, "answer": response.answer}
+                    for response in answer_all(known.questions, answer)
+                ]
+            }
+        )
+    else:
+        said = parse_resolution(dict(answer))
+    if said.is_dismissal:
+        return (yield from dismiss(calls, notification_id, command_id=command_id))
+    request = ResolveNotification(
+        NotificationId(notification_id),
+        said.responses,
+        said.approved,
+        calls.via,
+        calls.assurance,
+        is_unattended,
+    )
+    return (yield from _send(calls, request, Notification, command_id))
+
+
+def dismiss(calls: Calls, notification_id: str, *, command_id: str = "") -> Call[Notification]:
+    """Resolve a notification without an answer; its task goes on (Q-X12)."""
+    request = DismissNotification(NotificationId(notification_id))
+    return (yield from _send(calls, request, Notification, command_id))
+
+
+def clear_notifications(calls: Calls) -> Call[int]:
+    """Dismiss every open notification, so that no task stays blocked; return how many there were (Q-X13)."""
+    cleared = 0
+    for notification in (yield from list_notifications(calls, limit=_ALL)):
+        yield from dismiss(calls, notification.notification_id)
+        cleared += 1
+    return cleared
+
+
+# Tasks
+
+
+def create_task(  # noqa: PLR0913 - the public call: every part of a task has a name
+    calls: Calls,
+    title: str,
+    *,
+    task_id: str | None = None,
+    priority: int = DEFAULT_PRIORITY,
+    assignee: str | None = None,
+    dependencies: Sequence[str] = (),
+    parent: str | None = None,
+    is_epic: bool = False,
+    command_id: str = "",
+) -> Call[Task]:
+    """Create a task; the same id and content again is the same task."""
+    command_id = command_id or new_command_id()
+    request = CreateTask(
+        TaskId(task_id or CommandIds(calls.project, calls.principal, command_id).new_task_id()),
+        title,
+        priority,
+        assignee,
+        tuple(map(TaskId, dependencies)),
+        None if parent is None else TaskId(parent),
+        is_epic,
+    )
+    return (yield from _send(calls, request, Task, command_id))
+
+
+def update_task(  # noqa: PLR0913 - as above
+    calls: Calls,
+    task_id: str,
+    *,
+    title: str | UnsetType = UNSET,
+    priority: int | UnsetType = UNSET,
+    assignee: str | UnsetType | None = UNSET,
+    dependencies: Sequence[str] | UnsetType = UNSET,
+    status: TaskStatus | str | UnsetType = UNSET,
+    command_id: str = "",
+) -> Call[Task]:
+    """Change what is given, and leave the rest."""
+    request = UpdateTask(
+        TaskId(task_id),
+        title,
+        priority,
+        assignee,
+        UNSET if isinstance(dependencies, UnsetType) else tuple(map(TaskId, dependencies)),
+        UNSET if isinstance(status, UnsetType) else convert(status, TaskStatus),
+    )
+    return (yield from _send(calls, request, Task, command_id))
+
+
+def block_task(calls: Calls, task_id: str, reason: str, *, command_id: str = "") -> Call[Task]:
+    """Stop work on a task until the reason is gone."""
+    return (yield from _send(calls, BlockTask(TaskId(task_id), reason), Task, command_id))
+
+
+def find_task(calls: Calls, task_id: str) -> Call[Task]:
+    """Return one task of this project.
+
+    Raises:
+        NotFoundError: there is none.
+    """
+    found = yield from until(calls.door.task(calls.project, task_id))
+    if found is None:
+        raise NotFoundError(f"There is no task {task_id} here.")
+    return found
+
+
+def list_tasks(calls: Calls, *, is_live: bool = False, limit: int = _LISTED) -> Call[list[Task]]:
+    """Return the tasks of this project, newest first; only those that are not closed, if it is said."""
+    return (yield from until(calls.door.tasks(calls.project, limit, is_live=is_live)))
+
+
+def list_ready(calls: Calls) -> Call[list[Task]]:
+    """Return the tasks that can be taken in hand now, in the order in which they should be (Q22, Q-U7)."""
+    return list(ready((yield from list_tasks(calls, limit=_ALL))))
+
+
+def chat_of(calls: Calls, task_id: str, limit: int = _LISTED) -> Call[list[ChatMessage]]:
+    """Return what was said in a task's chat, oldest first; it is the topic `execute:<task>`."""
+    topic = chat_topic(check_task_id(task_id))
+    messages: list[Message] = []
+    while len(messages) < limit:  # a page at a time: agents write there, too
+        after = messages[-1].sequence if messages else 0
+        size = min(limit - len(messages), _LISTED)
+        page = yield from until(calls.door.messages(calls.project, topic, after, size))
+        messages += page
+        if len(page) < size:
+            break
+    return [chat_message(message) for message in messages]
+
+
+def clarify(calls: Calls, task_id: str) -> Call[str | None]:
+    """Return what the next run of the agent is told: what a person said last about the task (Q-U9)."""
+    chat = yield from chat_of(calls, task_id, _ALL)
+    about = yield from until(calls.door.notifications_about(calls.project, Source.EXECUTE, task_id))
+    settled = [
+        SettledQuestion(each.resolved_at, tuple(response.answer for response in each.responses or ()))
+        for each in about
+        if each.resolved_at is not None and each.kind is NotificationKind.OPEN_QUESTION
+    ]
+    return clarification_for(chat, settled)
+
+
+# Policies
+
+
+def find_policy(calls: Calls) -> Call[Policy]:
+    """Return how far agents of this project may go; a project that said nothing requires approval (Q-X18)."""
+    found = yield from until(calls.door.policy(calls.project))
+    return Policy() if found is None else found.policy
+
+
+def set_policy(
+    calls: Calls, levels: Mapping[str, str], *, is_unattended: bool = False, command_id: str = ""
+) -> Call[ProjectPolicy]:
+    """Set the levels of the categories that are named.
+
+    Raises:
+        BadRequestError: there is no such category or level.
+        ForbiddenError: an agent tries, or it loosens something and nobody is at a terminal.
+    """
+    request = SetPolicy(parse_levels(dict(levels)), calls.assurance, is_unattended)
+    return (yield from _send(calls, request, ProjectPolicy, command_id))

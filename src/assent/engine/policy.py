@@ -1,0 +1,97 @@
+"""A policy is what people last said about how far agents may go.
+
+Rule 1: whatever changes a policy, and whoever may, is in this file. It has no states, so there is no table: any policy
+        may follow any other.
+Rule 2: agents and observers never set a policy, not even a tighter one, nor to what it already is: an agent that could
+        would choose who is asked about its own work (decided rule 8). Nor does a timer (decided rule 6).
+Rule 3: people and operators may tighten on their word. What loosens in any category needs more: a terminal, a token,
+        or a person's explicit consent that nobody is there, which the log then shows.
+Rule 4: what changes nothing is no event. A command that is sent again does not undo what came after it.
+"""
+
+from __future__ import annotations
+
+from assent.engine.policy_command import SetPolicy
+from assent.engine.policy_event import PolicySet
+from assent.engine.stamp import NOBODY, Stamp
+from assent.protocol.error import BadRequestError, ForbiddenError
+from assent.protocol.policy import (
+    ALWAYS_AUTOMATED,
+    Level,
+    Policy,
+    ProjectPolicy,
+    is_looser,
+    merge_policy,
+    parse_category,
+    parse_levels,
+)
+from assent.protocol.principal import Assurance, Role
+
+__all__ = ["REMEMBERED", "SETTERS", "PolicySet", "SetPolicy", "decide", "evaluate", "evolve"]
+
+SETTERS = frozenset({Role.HUMAN, Role.OPERATOR})
+"""Who may set a policy at all."""
+REMEMBERED = 32
+"""So many commands back, a retry is known as one: a lost connection, and not a day."""
+
+
+def evaluate(policy: Policy | None, category: str) -> Level:
+    """Return how far an agent may go with a change of this category; None is the policy of a project without one.
+
+    >>> evaluate(None, "scopeChanges"), evaluate(None, "retries")
+    (<Level.REQUIRES_APPROVAL: 'requires_approval'>, <Level.AUTOMATED: 'automated'>)
+
+    Raises:
+        BadRequestError: there is no such category.
+    """
+    if category in ALWAYS_AUTOMATED:  # Q-U13
+        return Level.AUTOMATED
+    return (policy or Policy()).level(parse_category(category))
+
+
+def decide(current: ProjectPolicy | None, command: SetPolicy) -> tuple[PolicySet, ...]:
+    """Return what `command` does to the policy; nothing when it is so already, or was done before.
+
+    Raises:
+        ForbiddenError: this principal may not set it, or not loosen it in this way.
+        BadRequestError: it names no category, or something that is none, or no level.
+    """
+    stamp = command.stamp
+    _check_setter(stamp)
+    # Read again, although it is typed: a door may hand on what it was given, and a wrong level is stored for ever.
+    levels = parse_levels(command.levels)
+    if not levels:
+        raise BadRequestError("Say which category is to have which level.")
+    if current is not None and stamp.command_id in current.command_ids:
+        return ()  # a retry: its reply is the policy as it is
+    before = current.policy if current is not None else Policy()
+    after = merge_policy(before, levels)
+    if after == before:
+        return ()
+    if is_looser(before, after) and command.assurance == Assurance.DECLARED and not command.is_unattended:
+        raise ForbiddenError(
+            "Loosening a policy needs a person at a terminal or a person's token; a process's word is not enough."
+        )
+    return (
+        PolicySet(
+            before, after, stamp.at, str(stamp.by), command.assurance, command.is_unattended, stamp.command_id
+        ),
+    )
+
+
+def evolve(
+    current: ProjectPolicy | None, event: PolicySet, *, project: str = "", sequence: int = 0
+) -> ProjectPolicy:
+    """Return the project's policy as it is after `event`, the project's event number `sequence`."""
+    known = current.command_ids if current is not None else ()
+    if event.command_id:
+        known = (*known, event.command_id)[-REMEMBERED:]
+    name = current.project if current is not None else project
+    return ProjectPolicy(name, event.after, event.at, event.by, known, sequence)
+
+
+def _check_setter(stamp: Stamp) -> None:
+    if stamp.by.role == Role.AGENT:
+        raise ForbiddenError(f"{stamp.by} is an agent: only a person can set a policy.")
+    if stamp.by.role not in SETTERS or stamp.by == NOBODY:
+        raise ForbiddenError(f"{stamp.by} may not set a policy.")

@@ -1,0 +1,32 @@
+"""An approval: the exact thing that would be done, and a person's yes or no to it.
+
+Only the yes is a yes (decided rule 6): whatever else ends the ask approves nothing.
+"""
+
+from __future__ import annotations
+
+from assent.protocol.answer import FieldValues
+from assent.protocol.ask import Ask
+from assent.protocol.json_text import Json
+from assent.protocol.prompt import Field, Option, Prompt
+
+__all__ = ["APPROVE", "REJECT", "approval_prompt", "approval_values", "is_approved"]
+
+APPROVE, REJECT = "Approve", "Reject"
+_FIELD = "approve"
+
+
+def approval_prompt(title: str, action: Json, *, body: str = "", risk: str | None = None) -> Prompt:
+    """Return what a person is asked before `action` may be done."""
+    options = (Option(APPROVE, APPROVE), Option(REJECT, REJECT))
+    return Prompt(title, body, (Field(_FIELD, options=options),), action, risk)
+
+
+def approval_values(approved: bool) -> FieldValues:
+    """Return the values of the answer that says yes or no."""
+    return {_FIELD: (APPROVE if approved else REJECT,)}
+
+
+def is_approved(ask: Ask) -> bool:
+    """Say whether an ask that has ended was approved."""
+    return ask.answer is not None and ask.answer.values.get(_FIELD) == (APPROVE,)

@@ -1,0 +1,51 @@
+"""An open question as an ask shows it, and its answer on the way back.
+
+The fields go by q1, q2, …: an agent's own ids may look like the key of another question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from assent.protocol.answer import FieldValues
+from assent.protocol.ask import Ask, Kind
+from assent.protocol.display import quote
+from assent.protocol.notification import Notification, Source
+from assent.protocol.prompt import Field, Prompt
+from assent.protocol.resolution import Response, check_responses
+
+__all__ = ["answers_of", "question_prompt", "responses_of"]
+
+_NOUNS = {
+    Source.EVAL: "feedback",
+    Source.PRD: "section",
+    Source.PLAN: "plan",
+    Source.EXECUTE: "task",
+}
+
+
+def question_prompt(notification: Notification, agent: str = "") -> Prompt:
+    """Return what a person is asked: every question of the notification, each in words of their own."""
+    who = quote(agent, 60).capitalize() or "An agent"
+    title = f"{who} asks about {_NOUNS[notification.source]} {quote(notification.source_id)}"
+    fields = tuple(
+        Field(f"q{number}", question.text, free=True)
+        for number, question in enumerate(notification.questions, start=1)
+    )
+    return Prompt(title, fields=fields)
+
+
+def answers_of(notification: Notification, responses: Sequence[Response]) -> FieldValues:
+    """Return responses as the values of the ask's fields."""
+    fitting = check_responses(notification.questions, responses)
+    return {f"q{number}": (response.answer,) for number, response in enumerate(fitting, start=1)}
+
+
+def responses_of(notification: Notification, ask: Ask) -> tuple[Response, ...] | None:
+    """Return the answers of an ask that has ended as responses; nothing where it has none."""
+    if ask.answer is None or ask.kind is not Kind.OPEN_QUESTION:
+        return None
+    return tuple(
+        Response(question.question_id, "\n".join(ask.answer.values[f"q{number}"]))
+        for number, question in enumerate(notification.questions, start=1)
+    )
