@@ -285,6 +285,8 @@ def test_rest_is_decided_together_after_its_preview_was_cancelled_once(shell: Sh
         COVERAGE.format(3),
         f"Verdict: Ready with fixes.\n{NEXT}\n> stop\nReview complete.",
     )
+    assert "Passage one is clear." in desk.document
+    assert "- **Passage two is unclear** — Part two" in desk.document
 
 
 @proves("W10", "W45")
@@ -331,6 +333,11 @@ def test_deferred_root_takes_its_dependents_along(shell: Shell) -> None:
         COVERAGE.format(4),
         f"- Chains: 1 root and 2 dependents.\n\nVerdict: Not ready.\n{NEXT_WITHOUT_FIXES}\n> stop\nReview complete.",
     )
+    assert [name for name in CHAIN_NAMES if f"- **Passage {name} is unclear**" in desk.document] == [
+        "root",
+        "leaf",
+        "twig",
+    ]
 
 
 @proves("W26", "W27")
@@ -389,6 +396,7 @@ def test_review_with_leftovers_only_says_that_they_remain(shell: Shell) -> None:
         NEXT.replace("the next stage", "work"),
         "> 1\nReview complete.",
     )
+    assert desk.document == FIXED
 
 
 @proves("W50")
