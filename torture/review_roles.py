@@ -177,7 +177,8 @@ def person(wire: Wire, store: str, project: str, seed: int) -> None:
 def witness(wire: Wire, store: str, project: str) -> None:
     """Tell what was asked in a project, and what the audit says of the store."""
     client = _client(store, project, Role.AGENT)
-    titles = [ask.prompt.title for ask in client.inbox(all_states=True, limit=500)]
+    # With what stands above it: what to do without a fix is asked in the same words about each finding.
+    titles = [f"{ask.prompt.title} {ask.digest}" for ask in client.inbox(all_states=True, limit=500)]
     try:
         problems = list(verify(client.hub.store).problems)
     except AssentError as error:
