@@ -44,6 +44,7 @@ from assent.protocol.principal import Role
 from assent.protocol.resolution import Response, check_responses
 
 __all__ = [
+    "RESOLVERS",
     "TRANSITIONS",
     "AddNotification",
     "DismissNotification",
@@ -62,7 +63,8 @@ TRANSITIONS: dict[NotificationStatus | None, dict[type[NotificationEvent], Notif
     NotificationStatus.RESOLVED: {},
 }
 
-_RESOLVERS = frozenset({Role.HUMAN, Role.OPERATOR})
+RESOLVERS = frozenset({Role.HUMAN, Role.OPERATOR})
+"""Who may resolve a notification; the hub itself is an operator."""
 
 
 def decide(notification: Notification | None, command: NotificationCommand) -> tuple[NotificationEvent, ...]:
@@ -234,7 +236,7 @@ def _found(notification: Notification | None, notification_id: NotificationId) -
 
 
 def _check_resolver(stamp: Stamp) -> None:
-    if stamp.by.role not in _RESOLVERS:
+    if stamp.by.role not in RESOLVERS:
         raise ForbiddenError("Only a person can resolve a notification.")
 
 

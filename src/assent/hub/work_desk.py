@@ -15,6 +15,7 @@ import msgspec
 from msgspec.structs import replace
 
 from assent.engine.ask_command import AnswerAsk, DeclineAsk, OpenAsk
+from assent.engine.notification import RESOLVERS
 from assent.engine.notification import decide as decide_notification
 from assent.engine.notification import evolve as evolve_notification
 from assent.engine.policy import decide as decide_policy
@@ -57,7 +58,6 @@ if TYPE_CHECKING:
 
 __all__ = ["WorkDesk"]
 
-_RESOLVERS = frozenset({Role.HUMAN, Role.OPERATOR})
 _VIEWS = {NotificationKind.OPEN_QUESTION: Kind.OPEN_QUESTION, NotificationKind.HIL_APPROVAL: Kind.APPROVAL}
 """Which kind of ask stands behind which kind of notification; behind the others there is none."""
 _READ_OF_CHAT = 1_000
@@ -218,7 +218,7 @@ class WorkDesk:
 
     def _as_hub(self, stamp: Stamp) -> Stamp:
         """Return who resolves a notification whose asker took the question back: nobody did."""
-        return stamp if stamp.by.role in _RESOLVERS else Stamp(stamp.at, NOBODY, stamp.command_id)
+        return stamp if stamp.by.role in RESOLVERS else Stamp(stamp.at, NOBODY, stamp.command_id)
 
     def _happen_to_notification(
         self, head: Head, notification: Notification, command: NotificationCommand

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from assent.flows.synthesis.candidate import Candidate, gather
 from assent.protocol.display import quote
+from assent.protocol.words import join_words
 
 __all__ = ["combine_opposed", "frame_tradeoff", "say_names"]
 
@@ -51,4 +52,4 @@ def say_names(reviewers: list[str]) -> str:
     names = [quote(name) for name in reviewers]
     if len(names) > _NAMES + 1:
         names = [*names[:_NAMES], f"{len(names) - _NAMES:,} others"]
-    return " and ".join([*([", ".join(names[:-1])] if names[1:] else []), names[-1]])
+    return join_words(names)

@@ -11,9 +11,10 @@ from __future__ import annotations
 import re
 
 from assent.flows.walk_through.fix import render_fix
-from assent.flows.walk_through.prose import brief, join_words, one_line, passage, sentences
+from assent.flows.walk_through.prose import brief, one_line, passage, sentences
 from assent.protocol.display import is_blank
 from assent.protocol.finding import Action, AutofixClass, Finding
+from assent.protocol.words import join_words
 
 __all__ = ["action_framing", "handle_of", "render_block"]
 

@@ -17,7 +17,6 @@ import msgspec
 from assent.flows.walk_through.prose import (
     brief,
     guard,
-    join_words,
     next_closing,
     passes_for_ours,
     sentences,
@@ -25,7 +24,7 @@ from assent.flows.walk_through.prose import (
 from assent.protocol.display import display, is_blank
 from assent.protocol.finding import Edit, Finding
 from assent.protocol.markdown import fence
-from assent.protocol.words import count
+from assent.protocol.words import count, join_words
 
 __all__ = ["render_fix"]
 

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 
 from assent.flows.synthesis.route import Route, route_of
 from assent.flows.synthesis.synthesis import Synthesis
-from assent.flows.walk_through.prose import brief, join_words
+from assent.flows.walk_through.prose import brief
 from assent.protocol.decision import Coverage, Failure
 from assent.protocol.finding import AutofixClass, Finding, FindingType, Severity
-from assent.protocol.words import count
+from assent.protocol.words import count, join_words
 
 __all__ = [
     "TITLE",

@@ -9,14 +9,12 @@ Rule 3: where it keeps its lines, one that could pass for a line of ours is quot
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from assent.protocol.display import display, skeleton
 
 __all__ = [
     "brief",
     "guard",
-    "join_words",
     "next_closing",
     "one_line",
     "passage",
@@ -48,12 +46,6 @@ def brief(text: str, limit: int) -> str:
         return line
     kept = line[:limit]  # one more than there is room for, so that a word that just fits is kept
     return (kept.rpartition(" ")[0] or kept[:-1]).rstrip(",;:—– ") + "…"
-
-
-def join_words(words: Iterable[str]) -> str:
-    """Return `a, b and c`."""
-    *first, last = words
-    return f"{', '.join(first)} and {last}" if first else last
 
 
 _SENTENCE_END = re.compile(r"(?<=[.!?])(?<!\be\.g\.)(?<!\bi\.e\.)(?<!\bcf\.)(?<!\bvs\.) (?![a-z])")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -28,10 +29,13 @@ __all__ = [
     "flags_of",
     "insert_values",
     "message_of",
+    "read_record",
     "run_of",
     "strayed_control",
     "strayed_run",
 ]
+
+T = TypeVar("T")
 
 ASK_COLUMNS = (
     "a.ask_id, p.project, a.kind, a.state, a.key, a.prompt, a.digest, a.asker, a.run_id, a.opened_at,"
@@ -152,16 +156,25 @@ def encode_record(record: Run | Control) -> bytes:
     return _encode(record)
 
 
+def read_record(decode: Callable[[bytes], T], record: bytes, noun: str) -> T:
+    """Return what `decode` makes of a record.
+
+    Raises:
+        StoreDamagedError: somebody wrote what Assent does not write.
+    """
+    try:
+        return decode(record)
+    except UNREADABLE as error:
+        raise StoreDamagedError(f"The row of a {noun} cannot be read.") from error
+
+
 def run_of(record: bytes) -> Run:
     """Return the run of a row.
 
     Raises:
         StoreDamagedError: somebody wrote what Assent does not write.
     """
-    try:
-        return _run(record)
-    except UNREADABLE as error:
-        raise StoreDamagedError("The row of a run cannot be read.") from error
+    return read_record(_run, record, "run")
 
 
 def control_of(record: bytes) -> Control:
@@ -170,10 +183,7 @@ def control_of(record: bytes) -> Control:
     Raises:
         StoreDamagedError: somebody wrote what Assent does not write.
     """
-    try:
-        return _control(record)
-    except UNREADABLE as error:
-        raise StoreDamagedError("The row of a control cannot be read.") from error
+    return read_record(_control, record, "control")
 
 
 def strayed_run(run_id: str, is_active: int, record: bytes) -> str | None:

@@ -10,11 +10,10 @@ from typing import Any
 import msgspec
 
 from assent.protocol.display import quote
-from assent.protocol.error import StoreDamagedError
 from assent.protocol.notification import Notification, parse_notification, render_notification
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.task import Task
-from assent.storage.sqlite.row import UNREADABLE
+from assent.storage.sqlite.row import UNREADABLE, read_record
 
 __all__ = [
     "encode_policy",
@@ -66,10 +65,7 @@ def task_of(record: bytes) -> Task:
     Raises:
         StoreDamagedError: somebody wrote what Assent does not write.
     """
-    try:
-        return _task(record)
-    except UNREADABLE as error:
-        raise StoreDamagedError("The row of a task cannot be read.") from error
+    return read_record(_task, record, "task")
 
 
 def notification_of(record: bytes) -> Notification:
@@ -78,10 +74,7 @@ def notification_of(record: bytes) -> Notification:
     Raises:
         StoreDamagedError: somebody wrote what Assent does not write.
     """
-    try:
-        return parse_notification(record)
-    except UNREADABLE as error:
-        raise StoreDamagedError("The row of a notification cannot be read.") from error
+    return read_record(parse_notification, record, "notification")
 
 
 def policy_of(record: bytes) -> ProjectPolicy:
@@ -90,10 +83,7 @@ def policy_of(record: bytes) -> ProjectPolicy:
     Raises:
         StoreDamagedError: somebody wrote what Assent does not write.
     """
-    try:
-        return _policy(record)
-    except UNREADABLE as error:
-        raise StoreDamagedError("The row of a policy cannot be read.") from error
+    return read_record(_policy, record, "policy")
 
 
 def strayed_task(project: str | None, task_id: str, status: str, record: bytes) -> str | None:
