@@ -77,7 +77,8 @@ def test_words_that_go_on_in_the_next_line_of_a_terminal_cannot_pass_for_lines_o
     with desk.terminal(columns=80) as terminal:
         terminal.until("\n> ")
         terminal.type("A\n")
-        terminal.until("\n> ", 2)
+        terminal.until("C. Skip — don't apply")  # the fake lines are marked as the prompt is
+        terminal.until("\n> ", 5)
         lines = terminal.screen()
     assert not any(line.startswith(fake) for line in lines for fake in fakes)
     assert any(line.startswith("> A. Apply the proposed fix (recommended)") for line in lines)
