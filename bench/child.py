@@ -13,6 +13,9 @@ from bench.bare import Bare
 from bench.ours import Ours
 from bench.same_rows import SameRows
 from bench.steering import Controller, Driver, Follower
+from bench.web import Echo, Served
+from bench.web_caller import PlainCaller, RemoteCaller
+from bench.web_crowd import WebCrowd
 
 __all__ = ["SIDES", "main"]
 
@@ -23,6 +26,11 @@ SIDES = {
     "follower": Follower,
     "bare": Bare,
     "same_rows": SameRows,
+    "served": Served,
+    "echo": Echo,
+    "remote_caller": RemoteCaller,
+    "plain_caller": PlainCaller,
+    "web_crowd": WebCrowd,
 }
 _out = threading.Lock()
 

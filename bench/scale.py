@@ -39,6 +39,16 @@ class Scale:
     """Wakes of which none may be late."""
     findings: int
     """Findings of one document review."""
+    server_repetitions: int
+    """Of what takes a server longest."""
+    server_wakes: int
+    """Wakes over HTTP a repetition."""
+    polls: int
+    """Long polls that wait in one server."""
+    sockets: int
+    """WebSockets that hear one event."""
+    requests: int
+    """Requests of one connection a repetition; of sixteen connections four times as many."""
 
 
 FULL = Scale(
@@ -57,6 +67,11 @@ FULL = Scale(
     stored=(100_000, 1_000_000),
     late=1_000,
     findings=500,
+    server_repetitions=3,
+    server_wakes=20,
+    polls=2_000,
+    sockets=300,
+    requests=150,
 )
 QUICK = Scale(
     repetitions=2,
@@ -74,4 +89,9 @@ QUICK = Scale(
     stored=(10_000, 100_000),
     late=40,
     findings=60,
+    server_repetitions=2,
+    server_wakes=10,
+    polls=100,
+    sockets=20,
+    requests=20,
 )

@@ -63,10 +63,11 @@ class Session:
         """Start a process of a side; the stack ends it."""
         return stack.enter_context(Peer(side, role, store or self.store(side), self.runtime))
 
-    def repetitions(self) -> Iterator[int]:
-        """Count the repetitions, and tell on standard error how far we are."""
-        for number in range(self.scale.repetitions):
-            self.tell(f"repetition {number + 1} of {self.scale.repetitions}")
+    def repetitions(self, count: int | None = None) -> Iterator[int]:
+        """Count the repetitions, or so many, and tell on standard error how far we are."""
+        count = count or self.scale.repetitions
+        for number in range(count):
+            self.tell(f"repetition {number + 1} of {count}")
             yield number
 
     def turns(self, number: int, sides: Sequence[S]) -> list[S]:

@@ -14,6 +14,7 @@ from assent.engine.ask import TRANSITIONS
 from assent.engine.control_event import ControlEvent
 from assent.engine.notification_event import NotificationEvent
 from assent.engine.policy_event import PolicySet
+from assent.engine.receipt_event import ReceiptEvent
 from assent.engine.run_event import RunEvent
 from assent.engine.task_event import TaskEvent
 from assent.hub.record import FlowStepped, TopicPosted
@@ -26,9 +27,12 @@ from assent.protocol.notification import Notification
 from assent.protocol.open_question import Question
 from assent.protocol.policy import Policy
 from assent.protocol.prompt import Field, Option, Prompt
+from assent.protocol.receipt import Receipt
 from assent.protocol.resolution import Response
 from assent.protocol.run import Frame, StateMessage
 from assent.protocol.shape import Shape
+from assent.protocol.terms import Terms
+from assent.protocol.trade_off import TradeOff
 from assent.storage.port import Step
 from tools.reference_notes import NOTES, RUN_FIELDS
 from tools.source import field_notes, first_sentence, table
@@ -36,8 +40,8 @@ from tools.source import field_notes, first_sentence, table
 __all__ = ["render_json_page", "rows"]
 
 _SHAPES: tuple[type[msgspec.Struct], ...] = (
-    *(Ask, Prompt, Field, Option, Shape, Answer, Outcome, Claim),
-    *(Notification, Question, Response, Meaning, Policy),
+    *(Ask, Prompt, Field, Option, Shape, Answer, Outcome, Claim, Terms, Receipt),
+    *(Notification, Question, TradeOff, Response, Meaning, Policy),
 )
 _SIMPLE = {
     str: "string",
@@ -112,7 +116,7 @@ def _events() -> list[type[msgspec.Struct]]:
     found = [event for events in TRANSITIONS.values() for event in events]
     others = (*get_args(RunEvent), *get_args(ControlEvent), TopicPosted, FlowStepped)
     work = (*get_args(NotificationEvent), *get_args(TaskEvent), PolicySet)
-    return [*dict.fromkeys(found), *others, *work]
+    return [*dict.fromkeys(found), *others, *work, *get_args(ReceiptEvent)]
 
 
 def render_json_page() -> str:

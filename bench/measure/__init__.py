@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from bench.figure import Figure
-from bench.measure import contention, decision, idle, late, newest, rate, restart, start_up, steer, wake
+from bench.measure import (
+    contention,
+    decision,
+    idle,
+    late,
+    newest,
+    rate,
+    restart,
+    server,
+    start_up,
+    steer,
+    wake,
+)
 from bench.session import Session
 
 __all__ = ["MEASUREMENTS"]
@@ -25,6 +37,10 @@ MEASUREMENTS: dict[str, tuple[str, Callable[[Session], Iterator[Figure]]]] = {
     "decision": (
         "Decisions: from a reply to the next question, in a review of many findings",
         decision.measure,
+    ),
+    "server": (
+        "Server: wakes, broadcasts, waiting polls and requests, beside a bare echo under the same uvicorn",
+        server.measure,
     ),
     "start": ("Start: what a program pays before it does anything", start_up.measure),
 }

@@ -36,6 +36,7 @@ class Pair:
     cycles: list[float] = field(default_factory=list)
     waiting: list[tuple[str, float]] = field(default_factory=list)
     """The asks that wait, oldest first, each with the milliseconds that it took to store."""
+    settle_seconds: float = SETTLE_SECONDS
 
     def open(self) -> None:
         """Have one more ask wait."""
@@ -45,7 +46,7 @@ class Pair:
     def wake(self, seconds: float = 60.0) -> float:
         """Answer the oldest ask; return the milliseconds until its asker was there again."""
         ask_id, stored = self.waiting.pop(0)
-        time.sleep(SETTLE_SECONDS)
+        time.sleep(self.settle_seconds)
         answered = self.answerer.call("answer", ask_id=ask_id)
         woken = self.asker.hear(seconds)
         assert woken["ask_id"] == ask_id, (woken, ask_id)

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assent.client.driven import DrivenRun as DrivenRun
     from assent.client.gate import pass_gate as pass_gate
     from assent.client.gate import pass_gate_async as pass_gate_async
+    from assent.client.http.door import HttpDoor as HttpDoor
     from assent.client.notification_service import NotificationService as NotificationService
     from assent.client.review import review as review
     from assent.client.review import review_async as review_async
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from assent.protocol.decision import Failure as Failure
     from assent.protocol.decision import NextStep as NextStep
     from assent.protocol.error import AnswerRefusedError as AnswerRefusedError
+    from assent.protocol.error import ApprovalDiffersError as ApprovalDiffersError
     from assent.protocol.error import AssentError as AssentError
     from assent.protocol.error import BadRequestError as BadRequestError
     from assent.protocol.error import ConflictError as ConflictError
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from assent.protocol.prompt import Field as Field
     from assent.protocol.prompt import Option as Option
     from assent.protocol.prompt import Prompt as Prompt
+    from assent.protocol.receipt import Receipt as Receipt
     from assent.protocol.run import DoneReason as DoneReason
     from assent.protocol.run import Mode as Mode
     from assent.protocol.run import Run as Run
@@ -87,6 +90,7 @@ _HOMES = {
     "assent.client.connect": ("connect",),
     "assent.client.driven": ("DrivenRun",),
     "assent.client.gate": ("pass_gate", "pass_gate_async"),
+    "assent.client.http.door": ("HttpDoor",),
     "assent.client.notification_service": ("NotificationService",),
     "assent.client.review": ("review", "review_async"),
     "assent.client.session": ("hold_session", "hold_session_async"),
@@ -99,6 +103,7 @@ _HOMES = {
     "assent.protocol.decision": ("CompletionReport", "Decision", "Failure", "NextStep"),
     "assent.protocol.error": (
         "AnswerRefusedError",
+        "ApprovalDiffersError",
         "AssentError",
         "BadRequestError",
         "ConflictError",
@@ -123,6 +128,7 @@ _HOMES = {
     "assent.protocol.policy": ("Policy",),
     "assent.protocol.primer": ("Primer",),
     "assent.protocol.prompt": ("Field", "Option", "Prompt"),
+    "assent.protocol.receipt": ("Receipt",),
     "assent.protocol.run": ("DoneReason", "Mode", "Run", "Status"),
     "assent.protocol.task": ("Task", "TaskStatus"),
     "assent.protocol.topic": ("Message",),

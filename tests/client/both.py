@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Any, Literal, Self, TypeVar, cast
 
+import pytest
+
 from assent.client.async_client import AsyncClient, AsyncHandle
 from assent.client.async_driven import AsyncDrivenRun
 from assent.client.client import Client
@@ -14,9 +16,13 @@ from assent.client.turns import Turn
 from assent.protocol.principal import Assurance
 from assent.testing import ThrowawayStore
 
-__all__ = ["Clients", "Way", "clients_on"]
+__all__ = ["Clients", "Door", "Way", "clients_on", "only_on_a_file"]
 
+Door = Literal["file", "server"]
 Way = Literal["threads", "tasks"]
+
+only_on_a_file = pytest.mark.parametrize("door", ["file"])
+"""For a claim about hubs, bells or files, or about what a process says of itself, which a server does not believe."""
 T = TypeVar("T")
 
 

@@ -13,6 +13,7 @@ import assent
 __all__: list[str] = []
 
 PROMISED = {
+    "ApprovalDiffersError",
     "AssentError",
     "AsyncClient",
     "Client",
@@ -28,6 +29,7 @@ PROMISED = {
     "Option",
     "Policy",
     "Prompt",
+    "Receipt",
     "StillOpen",
     "Superseded",
     "Task",

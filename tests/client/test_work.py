@@ -43,6 +43,30 @@ def test_each_of_the_four_agents_asks_about_its_own_source(clients: Clients, age
     assert about in ask.prompt.title
 
 
+@proves("Q13")
+@pytest.mark.parametrize(("reply", "answer"), [("b", "SQLite"), ("neither: a file", "neither: a file")])
+def test_trade_off_question_is_put_with_options_and_their_pros_and_cons(
+    clients: Clients, reply: str, answer: str
+) -> None:
+    """A person chooses by letter or says it in other words; the agent's next run is told what was chosen."""
+    agent, ana = clients.agent(), clients.person()
+    agent.create_task("Login", task_id="task-1")
+    options = [
+        {"label": "PostgreSQL", "pros": ["many writers"], "cons": ["a server to run"]},
+        {"label": "SQLite", "pros": ["one file"], "cons": ["one writer"]},
+    ]
+    agent.hand_in(asking(open_questions=[{"id": "db", "text": "Which database?", "options": options}]))
+    [ask] = ana.inbox()
+    [field] = ask.prompt.fields
+    assert [option.label for option in field.options] == ["PostgreSQL", "SQLite"]
+    assert field.options[1].description == "Pros: one file. Cons: one writer."
+    ana.answer(ask.ask_id, reply)
+    [told] = agent.notifications(is_open=False)
+    assert [response.answer for response in told.responses or ()] == [answer]
+    assert agent.clarify("task-1") == answer
+    assert agent.find_task("task-1").status is TaskStatus.OPEN
+
+
 @pytest.mark.parametrize("agent", ["Reviewer", "reviewer", "Tester"])
 def test_questions_of_anybody_else_are_not_asked(clients: Clients, agent: str) -> None:
     """Q-X16: the Reviewer is no source."""

@@ -104,5 +104,7 @@ def dump(hub: Hub) -> object:
             reader.notifications(None, 1_000, is_open=False),
             reader.tasks(None, 1_000, is_live=False),
             [reader.policy(project) for project, *_ in heads],
+            reader.tokens(None, 1_000),
+            [receipt for project, *_ in heads for receipt in reader.receipts(project, 1_000)],
         )
     return heads, asks, records, steps, work

@@ -132,7 +132,7 @@ TAMPERINGS: dict[str, tuple[str, ...]] = {
         "UPDATE asks SET project_number = (SELECT project_number FROM projects WHERE project = 'other') WHERE key = 'a'",
     ),
     "ask invented": (
-        "INSERT INTO asks SELECT NULL, 'ask_invented', project_number, kind, state, 'new', digest, prompt, asker, run_id, opened_at, opened, deadline, consequence, escalate_to, flags, sequence, ending, claim FROM asks WHERE key = 'a'",
+        "INSERT INTO asks SELECT NULL, 'ask_invented', project_number, kind, state, 'new', digest, prompt, asker, run_id, opened_at, opened, deadline, consequence, escalate_to, flags, sequence, ending, claim, terms FROM asks WHERE key = 'a'",
     ),
     "step changed": ("UPDATE steps SET content = CAST('[]' AS BLOB)",),
     "step deleted": ("DELETE FROM steps",),

@@ -8,6 +8,7 @@ from assent.hub.command import (
     AnswerAsk,
     BeginTurn,
     ClaimAsk,
+    CreateToken,
     DeclineAsk,
     EndTurn,
     ExecuteControl,
@@ -18,8 +19,11 @@ from assent.hub.command import (
     PopFrame,
     PostMessage,
     PushFrame,
+    RedeemReceipt,
     ReportUndelivered,
     Request,
+    RequestApproval,
+    RevokeToken,
     StartRun,
     SupersedeAsk,
     Tick,
@@ -50,8 +54,10 @@ from assent.protocol.topic import CONTROL_TOPIC
 from assent.testing import ThrowawayStore
 from tests.hub.conftest import PROJECT, dump, opening, send
 from tests.notification_samples import ANSWERS, QUESTIONS
+from tests.receipt_samples import ACTION, RECEIPT_ID, REQUESTED
 from tests.run_samples import RUN_ID, new_frame, request_text
 from tests.task_samples import TASK_ID
+from tests.token_samples import TOKEN_ID, creating
 
 __all__: list[str] = []
 
@@ -94,6 +100,10 @@ REQUESTS: dict[type[Request], tuple[Request, str]] = {
     BlockTask: (BlockTask(TASK_ID, "Later"), "human agent operator"),
     UnblockTask: (UnblockTask(TASK_ID, "Later"), ""),
     SetPolicy: (SetPolicy({Category.SCOPE_CHANGES: Level.AUTOMATED}), "human operator"),
+    RequestApproval: (REQUESTED, "human agent operator"),
+    RedeemReceipt: (RedeemReceipt(RECEIPT_ID, ACTION), "human agent operator"),
+    CreateToken: (creating(), "human operator"),
+    RevokeToken: (RevokeToken(TOKEN_ID), "human operator"),
 }
 """Each request, and the roles that may send it. Nobody sends what only the hub itself does."""
 

@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from assent.protocol.error import StoreDamagedError, StoreError, StoreRefusedError, StoreTooNewError
 from assent.storage.migration import Migration, load_migrations
 from assent.storage.sqlite import schema
+from assent.storage.sqlite.row import insert_values
 from assent.storage.sqlite.store import SqliteStore
 from tests.contract.writing import AT, store_asks, writing
 from tests.notification_samples import new_notification
@@ -22,6 +23,11 @@ from tests.task_samples import TASK_ID, new_task
 __all__: list[str] = []
 
 PACKAGE = "assent.storage.sqlite"
+COLUMNS_OF_2 = (
+    *("ask_id", "project_number", "kind", "state", "key", "digest", "prompt", "asker", "run_id", "opened_at"),
+    *("opened", "deadline", "consequence", "escalate_to", "flags", "sequence", "ending"),
+)
+"""The columns of an ask that a program of schema 2 wrote."""
 
 
 @pytest.fixture
@@ -99,20 +105,27 @@ def old_path(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         patch.setattr(schema, "load_migrations", lambda package: load_migrations(package)[:2])
         patch.setattr(schema, "MIN_READER", 2)
         store = SqliteStore(path)
-        store_asks(store, new_ask())
         with writing(store) as transaction:
             head = transaction.head("p", AT)
+            transaction.append(head, "ask.opened", new_ask().ask_id, b"{}")
             transaction.append(head, "run.started", RUN_ID, b"{}")
             transaction.put_run(head, new_run())
             transaction.put_control(head, new_control())
         store.close()
+    # Written by hand: today's program knows a column that schema 2 had not.
+    values = insert_values(1, 1, new_ask(sequence=1))[: len(COLUMNS_OF_2)]
+    connection = apsw.Connection(str(path))
+    names, signs = ", ".join(COLUMNS_OF_2), ", ".join("?" * len(COLUMNS_OF_2))
+    connection.execute(f"INSERT INTO asks ({names}) VALUES ({signs})", values)
+    connection.close()
     return path
 
 
 def test_store_of_schema_2_is_brought_up_to_date_with_all_that_is_in_it(old_path: Path) -> None:
     """What was there stays to the byte, and what is new can be kept beside it at once."""
-    tables = "projects", "events", "asks", "runs", "controls"
-    before = [run_sql(old_path, f"SELECT * FROM {table}") for table in tables]
+    tables = "* FROM projects", "* FROM events", "* FROM runs", "* FROM controls"
+    kept = (*tables, f"{', '.join(COLUMNS_OF_2)} FROM asks")
+    before = [run_sql(old_path, f"SELECT {columns}") for columns in kept]
     assert all(before)
     assert run_sql(old_path, "PRAGMA user_version") == [(2,)]
     assert run_sql(old_path, "SELECT name FROM sqlite_schema WHERE name = 'tasks'") == []
@@ -123,7 +136,8 @@ def test_store_of_schema_2_is_brought_up_to_date_with_all_that_is_in_it(old_path
         assert reader.controls("p") == [new_control()]
         assert (reader.tasks(None, 10, is_live=False), reader.policy("p")) == ([], None)
     store.close()
-    assert [run_sql(old_path, f"SELECT * FROM {table}") for table in tables] == before
+    assert [run_sql(old_path, f"SELECT {columns}") for columns in kept] == before
+    assert run_sql(old_path, "SELECT terms FROM asks") == [(None,)]
     assert run_sql(old_path, "PRAGMA user_version") == [(load_migrations(PACKAGE)[-1].number,)]
     with writing(store) as transaction:
         head = transaction.head("p", AT)

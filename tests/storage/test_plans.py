@@ -20,6 +20,7 @@ __all__: list[str] = []
 
 BY_ID = "SEARCH {} USING INDEX sqlite_autoindex_asks_1 (ask_id=?)"
 INDEXES = {
+    "done_command": "SEARCH d USING PRIMARY KEY (project_number=? AND command_id=?)",
     "head": "SEARCH projects USING INDEX sqlite_autoindex_projects_1 (project=?)",
     "take_head": "SEARCH p USING INDEX sqlite_autoindex_projects_1 (project=?)",
     "save_head": "SEARCH projects USING INTEGER PRIMARY KEY",
@@ -65,6 +66,13 @@ INDEXES = {
     "open_notifications": "SEARCH n USING INDEX notifications_open (project_number=?)",
     "count_notifications": "SEARCH n USING COVERING INDEX notifications_open (project_number=?)",
     "policy": "SEARCH o USING INTEGER PRIMARY KEY (rowid=?)",
+    "receipt": "SEARCH r USING INDEX sqlite_autoindex_receipts_1 (project_number=? AND receipt_id=?)",
+    "receipt_by_key": "SEARCH r USING INDEX receipts_key (project_number=? AND key=?)",
+    "receipts": "SEARCH r USING INDEX receipts_project (project_number=?)",
+    "redeem_receipt": "SEARCH receipts USING INDEX sqlite_autoindex_receipts_1 (project_number=? AND receipt_id=?)",
+    "token": "SEARCH k USING INDEX sqlite_autoindex_tokens_2 (project_number=? AND token_id=?)",
+    "tokens": "SEARCH k USING INDEX tokens_project (project_number=?)",
+    "token_by_digest": "SEARCH k USING INDEX sqlite_autoindex_tokens_1 (digest=?)",
 }
 """Statement to the line of its plan that must be there. `open_ending_in` reads the open asks and no others."""
 READS_ALL = {
@@ -80,6 +88,8 @@ READS_ALL = {
     "task_columns": "an audit looks at everything",
     "notification_columns": "an audit looks at everything",
     "policy_columns": "an audit looks at everything",
+    "token_columns": "an audit looks at everything",
+    "receipt_columns": "an audit looks at everything",
 }
 INSERTS = {
     "add_project",
@@ -92,6 +102,9 @@ INSERTS = {
     "put_tasks",
     "put_notifications",
     "put_policy",
+    "put_token",
+    "insert_receipt",
+    "insert_done_command",
 }
 
 
@@ -117,7 +130,7 @@ def read_plan(connection: apsw.Connection, query: str) -> list[str]:
 def scans(plan: list[str]) -> list[str]:
     """Return the lines that read a whole table which grows with use."""
     whole = re.compile(
-        r"SCAN (a|asks|e|events|s|steps|r|runs|c|controls|t|tasks|n|notifications|o|policies)\b"
+        r"SCAN (a|asks|e|events|s|steps|r|runs|receipts|c|controls|t|tasks|n|notifications|o|policies|k|tokens)\b"
         r"(?! USING INDEX asks_open)|.* AUTOMATIC "
     )
     return [line for line in plan if whole.match(line)]
@@ -147,3 +160,5 @@ def test_statement_without_its_index_is_reported(connection: apsw.Connection) ->
     assert scans(read_plan(connection, "SELECT * FROM tasks t WHERE t.status = ?"))
     assert scans(read_plan(connection, "SELECT * FROM notifications n WHERE n.is_open = ?"))
     assert scans(read_plan(connection, "SELECT * FROM policies o WHERE o.record = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM tokens k WHERE k.record = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM receipts r WHERE r.record = ?"))

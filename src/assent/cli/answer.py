@@ -70,6 +70,7 @@ def command(
     who = person(place.environ)
     with finding(place, ask_id) as found:
         client, ask = found.client(who, assurance_here()), found.ask
+        who = client.principal
         reply = "" if decline else join_values(ask.prompt, values)
         try:
             with uninterrupted(is_final=True):

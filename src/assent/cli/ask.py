@@ -22,7 +22,7 @@ from assent.cli.json_file import read_json_file
 from assent.cli.place import Place, now
 from assent.cli.round import Round, Wishes, read_round
 from assent.cli.span import SPAN
-from assent.cli.typist import find_typist
+from assent.cli.typist import find_typist, tell_waiting
 from assent.client.calls import no_answer
 from assent.client.client import Client
 from assent.client.identity import agent
@@ -139,8 +139,8 @@ def command(place: Place, /, **given: Any) -> int:
         raise click.UsageError("Give --wait or --no-wait, not both.")
     rounds = _rounds(place, given)
     asked: list[Ask] = []
-    with place.hub() as hub:
-        asker = place.client(hub, agent(place.environ, given["name"]))
+    with place.door() as door:
+        asker = place.client(door, agent(place.environ, given["name"]))
         try:
             if given["no_wait"]:
                 return _ask_at_once(place, asker, rounds, given)
@@ -274,13 +274,13 @@ def _leave(asker: Client, asked: list[Ask], count: int, *, as_json: bool) -> int
 
 def _await(place: Place, asker: Client, ask: Ask, seconds: float | None) -> Ask:
     """Return the ask as it is after the wait; it may still be open."""
-    typist = find_typist(place, asker.hub)
+    typist = find_typist(place, asker.door)
     try:
-        if typist is None:
-            _say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")
-            return await_end(asker, ask, seconds)
         with TerminalSurface(now, place.environ) as surface:
-            return answer_here(surface, typist, ask, seconds)
+            if typist is not None:
+                return answer_here(surface, typist, ask, seconds)
+            tell_waiting(place, surface, ask)
+        return await_end(asker, ask, seconds)
     except StillOpen as lapsed:
         return lapsed.ask or ask
 

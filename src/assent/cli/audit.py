@@ -8,7 +8,8 @@ import msgspec
 from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedGroup
 from assent.cli.place import Place, is_there
-from assent.hub.audit import Audit, verify
+from assent.client.door import run_call, until
+from assent.hub.audit import Audit
 from assent.protocol.display import display
 from assent.protocol.words import count
 
@@ -33,9 +34,9 @@ def _verify(place: Place, /, as_json: bool) -> int:
 
     Exit status: 0 all is well, 1 something is wrong.
     """
-    if is_there(place.path):
-        with place.hub() as hub:
-            audit = verify(hub.store)
+    if is_there(place.address):
+        with place.door() as door:
+            audit = run_call(until(door.verify()))
     else:
         audit = Audit(0, 0, 0, ())
     if as_json:

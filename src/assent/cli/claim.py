@@ -31,6 +31,8 @@ def command(place: Place, /, ask_id: str, as_json: bool) -> int:
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     who = person(place.environ)
     with finding(place, ask_id) as found, uninterrupted(is_final=True):
-        ask = found.client(who).claim(found.ask.ask_id)
-    click.echo(render_json(ask) if as_json else f"{render_name(str(who))} is on {short_id(ask.ask_id)}")
+        client = found.client(who)
+        ask = client.claim(found.ask.ask_id)
+    name = render_name(str(client.principal))
+    click.echo(render_json(ask) if as_json else f"{name} is on {short_id(ask.ask_id)}")
     return DONE

@@ -16,7 +16,7 @@ from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, now
 from assent.cli.span import SPAN
-from assent.cli.typist import find_typist
+from assent.cli.typist import find_typist, tell_waiting
 from assent.client.client import Client
 from assent.client.confirm import confirm_plan
 from assent.client.identity import agent
@@ -82,9 +82,9 @@ def command(place: Place, /, **given: Any) -> int:
     if given["no_wait"] and given["wait"] is not None:
         raise click.UsageError("Give --wait or --no-wait, not both.")
     root = find_root(Path.cwd())
-    with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
-        asker = place.client(hub, agent(place.environ, given["asker"]))
-        typist = None if given["no_wait"] else find_typist(place, hub)
+    with place.door() as door, TerminalSurface(now, place.environ) as terminal:
+        asker = place.client(door, agent(place.environ, given["asker"]))
+        typist = None if given["no_wait"] else find_typist(place, door)
         seat = _Seat(place, root, asker, typist, terminal)
         return seat.run(given)
 
@@ -132,7 +132,7 @@ class _Seat:
         if self._typist is not None:
             self._ask = answer_here(self._terminal, self._typist, ask, wait)
         elif wait != 0:
-            say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")
+            tell_waiting(self._place, self._terminal, ask)
 
     def _leave(self, *, prints_id: bool, as_json: bool) -> int:
         ask = self._ask

@@ -24,9 +24,8 @@ from assent.cli.group import PlacedCommand
 from assent.cli.log_line import render_record
 from assent.cli.place import Place, now
 from assent.client.client import Client
+from assent.client.door import Door, run_call, until
 from assent.client.identity import AGENT_MARKS, agent_mark, person
-from assent.hub.audit import verify
-from assent.hub.hub import Hub
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.principal import Assurance, Principal, Role
@@ -57,18 +56,19 @@ def command(place: Place, /) -> int:
       assent demo
       assent demo --store sqlite:///demo.db
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    is_kept = place.store is not None
+    if is_kept and place.is_server:
+        raise click.UsageError("The demo plays on a file of its own, and not on a server: leave --store out.")
     with ExitStack() as stack:
-        is_kept = place.store is not None
         if not is_kept:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="assent-demo-"))
             place.store = f"sqlite:///{folder}/demo.db"
         place.project = place.project or _PROJECT
-        hub = stack.enter_context(place.hub())
-        with hub.reading() as reader:
-            start = reader.head_sequence(place.project)
+        door = stack.enter_context(place.door())
+        start = run_call(until(door.head(place.project)))
         has_person = os.isatty(0) and os.isatty(1) and not is_background(0) and not agent_mark(place.environ)
         surface = TerminalSurface(now, place.environ, command=_how_called(), screen=sys.stdout)
-        stage = _Stage(place, hub, stack.enter_context(surface), has_person=has_person)
+        stage = _Stage(place, door, stack.enter_context(surface), has_person=has_person)
         status = stage.play(start)
         stage.look_back(start, is_kept=is_kept)
     return status
@@ -77,9 +77,9 @@ def command(place: Place, /) -> int:
 class _Stage:
     """Shows what the agent says and asks, in the order in which it happened, and lets a person answer."""
 
-    def __init__(self, place: Place, hub: Hub, surface: TerminalSurface, *, has_person: bool) -> None:
-        self._place, self._hub, self._surface, self._has_person = place, hub, surface, has_person
-        self._client = place.client(hub, _AGENT)
+    def __init__(self, place: Place, door: Door, surface: TerminalSurface, *, has_person: bool) -> None:
+        self._place, self._door, self._surface, self._has_person = place, door, surface, has_person
+        self._client = place.client(door, _AGENT)
         self._is_over = threading.Event()
         self._opened: SimpleQueue[str] = SimpleQueue()
         self._news = Wake()
@@ -124,7 +124,7 @@ class _Stage:
         self._say("", ink.strong("What was recorded:"))
         for record in self._client.log(start):
             self._say(ink.faint(cut(render_record(record, has_date=False), self._surface.width)))
-        audit = verify(self._hub.store)
+        audit = self._client.verify()
         verdict = "; ".join(audit.problems) or "the record is whole"
         self._say(ink.faint(f"{audit.events} events, each chained to the one before: {display(verdict)}."))
         kept = (
@@ -156,7 +156,7 @@ class _Stage:
 
     def _watch(self, start: int) -> None:
         """Tell the main thread of new asks, as any inbox hears of them."""
-        with self._hub.follow(self._place.project_name, start) as feed:
+        with self._door.follow(self._place.project_name, start) as feed:
             while not self._is_over.is_set():
                 for record in feed.wait(_LOOK_SECONDS):
                     if record.type == "ask.opened":
@@ -185,7 +185,7 @@ class _Stage:
             return
         if self._has_person:
             who = person(self._place.environ)
-            typist = Client(self._hub, ask.project, who, via="terminal", assurance=Assurance.TERMINAL)
+            typist = Client(self._door, ask.project, who, via="terminal", assurance=Assurance.TERMINAL)
             answer_here(self._surface, typist, ask)
         else:
             self._surface.present(ask)

@@ -1,6 +1,7 @@
-"""`assent doctor`: what is installed, which store, what is wrong and what to do about it.
+"""`assent doctor`: what is installed, which store or server, what is wrong and what to do about it.
 
-It looks and never makes: no store, no folder of one. It works on a store that nothing else works on.
+It looks and never makes: no store, no folder of one. It works on a store that nothing else works on. Of a server it
+knows what the server tells: the files there are not its business.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import platform
 import stat
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -21,6 +23,7 @@ from assent import __version__
 from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place, is_there
+from assent.client.door import run_call, until
 from assent.client.identity import agent, agent_mark, person
 from assent.client.place import noted_stores
 from assent.protocol.display import display
@@ -32,7 +35,10 @@ from assent.protocol.error import (
     StoreFullError,
     StoreReadOnlyError,
     StoreTooNewError,
+    UnauthorisedError,
+    UnreachableError,
 )
+from assent.protocol.principal import Role
 from assent.protocol.words import count
 from assent.storage.sqlite.bell import runtime_folder
 from assent.storage.sqlite.connection import OLDEST_SQLITE
@@ -43,12 +49,20 @@ __all__ = ["Check", "command", "look"]
 
 _EXTRAS = {"server": "fastapi", "tui": "textual", "postgres": "psycopg", "mcp": "mcp", "notify": "httpx2"}
 _ALL = 100_000
+_ROLES = {
+    Role.HUMAN: "answers and steers",
+    Role.OPERATOR: "operates the server",
+    Role.AGENT: "asks, and answers nothing",
+    Role.OBSERVER: "looks on",
+}
 _REMEDIES: dict[type[AssentError], str] = {
     StoreReadOnlyError: "Give yourself the right to write the file and its folder (chmod u+w), or name another --store.",
     StoreDamagedError: "Move the file and its -wal and -shm files away and restore a copy; do not delete them.",
     StoreFullError: "Free some space; nothing was lost.",
     StoreBusyError: "Look for a process that hangs while it holds the store.",
     StoreTooNewError: "Upgrade Assent.",
+    UnreachableError: "Start it with assent serve, or correct the address.",
+    UnauthorisedError: "Set ASSENT_TOKEN to a token of that server: assent token create makes one there.",
 }
 
 
@@ -94,13 +108,46 @@ def look(place: Place) -> Iterator[Check]:
     """Look at everything; nothing that is found stops the looking."""
     yield Check("assent", __version__)
     yield Check("python", f"{platform.python_version()} ({sys.executable})")
+    yield from _server(place) if _is_server(place) else _embedded(place)
+    installed = [name for name, module in _EXTRAS.items() if find_spec(module) is not None]
+    absent = [name for name in _EXTRAS if name not in installed]
+    yield Check("extras", f"{', '.join(installed) or 'none'} (not installed: {', '.join(absent) or 'none'})")
+
+
+def _is_server(place: Place) -> bool:
+    try:
+        return place.is_server
+    except AssentError:  # the address is of no known form, which is told in its place
+        return False
+
+
+def _embedded(place: Place) -> Iterator[Check]:
     yield _sqlite()
     yield from _store(place)
     yield _bell()
     yield from _who(place)
-    installed = [name for name, module in _EXTRAS.items() if find_spec(module) is not None]
-    absent = [name for name in _EXTRAS if name not in installed]
-    yield Check("extras", f"{', '.join(installed) or 'none'} (not installed: {', '.join(absent) or 'none'})")
+
+
+def _server(place: Place) -> Iterator[Check]:
+    yield Check("http", f"httpx2 {version('httpx2')}")
+    yield Check("server", f"{place.address} (by {_source(place)})")
+    yield _guarded("project", lambda: Check("project", place.project_name))
+    yield Check(
+        "token", "ASSENT_TOKEN is set" if place.environ.get("ASSENT_TOKEN") else "ASSENT_TOKEN is not set"
+    )
+    yield _guarded("who", lambda: _holder(place))
+    yield _marks(place)
+
+
+def _holder(place: Place) -> Check:
+    """Return whose token it is, which only a server that answers can tell."""
+    with place.door() as door:
+        who = run_call(until(door.who()))
+    if who is None:
+        return Check(
+            "who", "nobody: the server knows no such token", ok=False, remedy=_REMEDIES[UnauthorisedError]
+        )
+    return Check("who", f"{who} {_ROLES[who.role]}")
 
 
 def _sqlite() -> Check:
@@ -118,12 +165,10 @@ def _store(place: Place) -> Iterator[Check]:
     try:
         path, project = place.path, place.project_name
     except AssentError as error:
-        yield Check("store", error.message, ok=False, remedy="Write it as sqlite:///path/file.db.")
+        remedy = "Write it as sqlite:///path/file.db, or as http://host:port for a server."
+        yield Check("store", error.message, ok=False, remedy=remedy)
         return
-    source = (
-        "--store" if place.store else "ASSENT_STORE" if place.environ.get("ASSENT_STORE") else "this folder"
-    )
-    yield Check("store", f"{path} (by {source})")
+    yield Check("store", f"{path} (by {_source(place)})")
     yield Check("project", project)
     yield _file_system(path)
     if not is_there(path):
@@ -134,6 +179,13 @@ def _store(place: Place) -> Iterator[Check]:
     yield contents
     if contents.ok:
         yield _guarded("runs", lambda: _runs(place))
+
+
+def _source(place: Place) -> str:
+    """Return what named the store."""
+    if place.store:
+        return "--store"
+    return "ASSENT_STORE" if place.environ.get("ASSENT_STORE") else "this folder"
 
 
 def _guarded(name: str, check: Callable[[], Check]) -> Check:
@@ -167,18 +219,18 @@ def _file(path: Path) -> Check:
 
 
 def _contents(place: Place) -> Check:
-    with place.hub() as hub, hub.reading() as reader:
-        heads = reader.heads()
-        waiting = reader.count_open(None)
-    events = sum(head.sequence for head in heads)
-    held = f"{count(len(heads), 'project')}, {count(events, 'event')}, {count(waiting, 'open ask')}"
+    with place.door() as door:
+        projects = run_call(until(door.projects()))
+        events = sum(run_call(until(door.head(project))) for project in projects)
+        waiting = run_call(until(door.count(None)))
+    held = f"{count(len(projects), 'project')}, {count(events, 'event')}, {count(waiting, 'open ask')}"
     return Check("contents", f"WAL, full sync; {held}")
 
 
 def _runs(place: Place) -> Check:
-    with place.hub() as hub, hub.reading() as reader:
-        runs = reader.runs(None, _ALL, active=True)
-        lost = [run for run in runs if not hub.is_driven(run.run_id, run.project)]
+    with place.door() as door:
+        runs = run_call(until(door.runs(None, _ALL, active=True)))
+        lost = [run for run in runs if not run_call(until(door.is_driven(run.project, run.run_id)))]
     told = f"{count(len(runs), 'active run')} in this store"
     if not lost:
         return Check("runs", told)
@@ -198,7 +250,6 @@ def _bell() -> Check:
 
 
 def _who(place: Place) -> Iterator[Check]:
-    mark = agent_mark(place.environ)
     try:
         you = f"{person(place.environ)} answers, {agent(place.environ)} asks"
     except ForbiddenError:
@@ -207,8 +258,11 @@ def _who(place: Place) -> Iterator[Check]:
         yield Check("who", error.message, ok=False, remedy="Correct ASSENT_PRINCIPAL, or unset it.")
         return
     yield Check("who", you)
-    yield Check(
-        "agent marks",
-        f"{mark} is set: an agent runs here, so answering and steering are refused" if mark else "none",
-    )
+    yield _marks(place)
     yield Check("noted", f"{count(len(noted_stores(place.environ)), 'store')} opened by you")
+
+
+def _marks(place: Place) -> Check:
+    mark = agent_mark(place.environ)
+    told = f"{mark} is set: an agent runs here, so answering and steering are refused" if mark else "none"
+    return Check("agent marks", told)

@@ -19,6 +19,7 @@ from typing import TextIO
 import click
 
 from assent.protocol.error import (
+    ApprovalDiffersError,
     AssentError,
     BadRequestError,
     ConflictError,
@@ -60,6 +61,7 @@ STATUSES: dict[type[AssentError], int] = {
     StillOpen: STILL_OPEN,
     Declined: REFUSED,
     ForbiddenError: REFUSED,
+    ApprovalDiffersError: REFUSED,
     NoAnswer: ENDED,
     ConflictError: TAKEN,
     KeyReusedError: TAKEN,

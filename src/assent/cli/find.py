@@ -1,8 +1,8 @@
-"""From the end of an id to the ask and its hub: in this project, then in this store, then wherever this user asks."""
+"""From the end of an id to the ask and the door to its store: in this project, then in this store, then wherever this user asks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,15 +11,14 @@ from typing import NamedTuple, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from assent.cli.place import Place, is_there
+from assent.cli.place import Place, acting, is_there
 from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
-from assent.hub.hub import Hub
+from assent.client.door import Door, run_call, until
 from assent.protocol.ask import Ask
 from assent.protocol.display import is_encodable, quote
 from assent.protocol.error import AssentError, NotFoundError
 from assent.protocol.principal import Assurance, Principal
-from assent.storage.port import Reader
 
 __all__ = ["Found", "complete_ask", "finding", "look"]
 
@@ -29,14 +28,15 @@ _MOST_OFFERED = 50
 
 
 class Found(NamedTuple):
-    """An ask and the hub of its store."""
+    """An ask and the door to its store."""
 
-    hub: Hub
+    door: Door
     ask: Ask
 
     def client(self, principal: Principal, assurance: Assurance = Assurance.DECLARED) -> Client:
-        """Return a client in the ask's own project."""
-        return Client(self.hub, self.ask.project, principal, via="cli", assurance=assurance)
+        """Return a client in the ask's own project; on a server it acts for whoever the token belongs to."""
+        who = acting(self.door, principal)
+        return Client(self.door, self.ask.project, who, via="cli", assurance=assurance)
 
 
 @contextmanager
@@ -53,21 +53,21 @@ def finding(place: Place, ask_id: str) -> Iterator[Found]:
         )
     if not is_encodable(ask_id):
         raise NotFoundError(f'There is no ask "{quote(ask_id)}" here; assent inbox lists what waits.')
-    path, ask = _search(place, ask_id)
-    with place.hub(path) as hub:
-        yield Found(hub, ask)
+    address, ask = _search(place, ask_id)
+    with place.door(address) as door:
+        yield Found(door, ask)
 
 
-def _search(place: Place, ask_id: str) -> tuple[Path, Ask]:
-    here = place.path
-    scopes: list[tuple[list[Path], str | None]] = [([here], place.project_name)]
+def _search(place: Place, ask_id: str) -> tuple[Path | str, Ask]:
+    here = place.address
+    scopes: list[tuple[Sequence[Path | str], str | None]] = [([here], place.project_name)]
     if place.project is None:
         scopes.append(([here], None))
     scopes.append((place.others, place.project))
     troubles: list[str] = []
-    for paths, project in scopes:
+    for addresses, project in scopes:
         read = partial(_asks_called, ask_id=ask_id, project=project)
-        found = [(path, ask) for path in paths for ask in look(place, path, read, troubles)]
+        found = [(address, ask) for address in addresses for ask in look(place, address, read, troubles)]
         if len(found) > 1:
             ids = ", ".join(sorted(ask.ask_id for _, ask in found)[:5])
             raise NotFoundError(f"Several asks end in {quote(ask_id)}: {ids}. Give more of the id.")
@@ -77,22 +77,21 @@ def _search(place: Place, ask_id: str) -> tuple[Path, Ask]:
     raise NotFoundError(f'There is no ask "{quote(ask_id)}" here; assent inbox lists what waits.{skipped}')
 
 
-def _asks_called(reader: Reader, ask_id: str, project: str | None) -> list[Ask]:
-    exact = reader.ask(ask_id, project)
-    return [exact] if exact is not None else reader.asks_ending_in(ask_id, project)
+def _asks_called(door: Door, ask_id: str, project: str | None) -> list[Ask]:
+    return run_call(until(door.find(ask_id, project)))
 
 
-def look(place: Place, path: Path, read: Callable[[Reader], list[T]], troubles: list[str]) -> list[T]:
+def look(place: Place, address: Path | str, read: Callable[[Door], list[T]], troubles: list[str]) -> list[T]:
     """Read in a store, if it is there. Another one than the current that cannot be read is a trouble, not an error."""
-    if not is_there(path):
+    if not is_there(address):
         return []
     try:
-        with place.hub(path) as hub, hub.reading() as reader:
-            return read(reader)
+        with place.door(address) as door:
+            return read(door)
     except AssentError as error:
-        if path == place.path:
+        if address == place.address:
             raise
-        troubles.append(f"{path} ({error.message})")
+        troubles.append(f"{address} ({error.message})")
         return []
 
 

@@ -103,9 +103,9 @@ def command(place: Place, /, **given: Any) -> int:
         raise click.UsageError('Where do things stand? As in: --summary "Chunk 2 of 5, 4 findings."')
     session = None if given["findings"] is None else _read_findings(given["findings"])
     gate = _gate(context, given, session)
-    with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
-        asker = place.client(hub, agent(place.environ, given["asker"]))
-        typist = None if given["no_wait"] else find_typist(place, hub, takes_pipe=True)
+    with place.door() as door, TerminalSurface(now, place.environ) as terminal:
+        asker = place.client(door, agent(place.environ, given["asker"]))
+        typist = None if given["no_wait"] else find_typist(place, door, takes_pipe=True)
         remote = None if session is None else Remote(place, asker, Kept(folder), session.pull_request)
         if remote and given["key"] is not None:
             remote.collect()

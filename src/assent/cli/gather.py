@@ -7,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from assent.cli.place import Place, is_there
+from assent.client.door import run_call, until
 from assent.protocol.ask import Ask, State
 from assent.protocol.display import display
 from assent.protocol.error import AssentError
@@ -26,13 +27,14 @@ class Gathered(msgspec.Struct):
 def gather(place: Place, *, everywhere: bool, limit: int) -> Gathered:
     """Collect at most `limit` open asks.
 
-    Everywhere means all projects of all stores, unless a store or a project was named. Another store that cannot
-    be opened is a trouble; the current one is an error.
+    Everywhere means all projects of all stores, unless a store or a project was named; on a server it means all
+    projects of the caller there. Another store that cannot be opened is a trouble; the current one is an error.
     """
     project = place.project if everywhere else place.project_name
     found = Gathered([], 0, [])
-    if is_there(place.path):
-        _take(place, place.path, project, limit, found)
+    here = place.address
+    if is_there(here):
+        _take(place, here, project, limit, found)
     for path in place.others if everywhere else []:
         try:
             _take(place, path, project, limit, found)
@@ -43,7 +45,8 @@ def gather(place: Place, *, everywhere: bool, limit: int) -> Gathered:
     return found
 
 
-def _take(place: Place, path: Path, project: str | None, limit: int, found: Gathered) -> None:
-    with place.hub(path) as hub, hub.reading() as reader:
-        found.asks += reader.asks(project, State.OPEN, limit)
-        found.count += reader.count_open(project)
+def _take(place: Place, address: Path | str, project: str | None, limit: int, found: Gathered) -> None:
+    with place.door(address) as door:
+        asks = run_call(until(door.asks(project, State.OPEN, limit)))
+        found.asks += asks
+        found.count += run_call(until(door.count(project)))

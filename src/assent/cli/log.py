@@ -34,10 +34,10 @@ def command(place: Place, /, after: int, follow: bool, as_json: bool) -> int:
       assent log
       assent log --after 120 --follow --json
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    if not follow and not is_there(place.path):
+    if not follow and not is_there(place.address):
         return DONE
-    with place.hub() as hub:
-        client = place.client(hub, agent(place.environ))
+    with place.door() as door:
+        client = place.client(door, agent(place.environ))
         records = client.follow(after) if follow else _pages(client, after)
         try:
             for record in records:

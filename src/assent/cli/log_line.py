@@ -14,6 +14,7 @@ import msgspec
 from assent.hub.desk import instant
 from assent.protocol.display import display, quote
 from assent.protocol.ending import OURSELVES, render_name
+from assent.protocol.receipt import ReceiptLevel
 from assent.protocol.run import AbortReason
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.storage.port import Record
@@ -188,6 +189,20 @@ def _policy(told: Told) -> str:
     return f"{_by(told)} sets {', '.join(changed)}{how}"
 
 
+def _token_created(told: Told) -> str:
+    how = " (unattended)" if told.get("is_unattended") else ""
+    scope = ", ".join(told["projects"])
+    whose = f"{told['role']}:{told['name']}"
+    return f"{_by(told)} makes a token for {whose} in {scope} until {told['expires_at']}{how}"
+
+
+def _granted(told: Told) -> str:
+    if told["level"] == ReceiptLevel.APPROVED:
+        return f"{_by(told)} lets {told['asker']} go on: {told['title']}"
+    category = told.get("category") or ""
+    return f"the policy lets {told['asker']} go on ({told['level']}, {category}): {told['title']}"
+
+
 def _json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
@@ -226,4 +241,8 @@ _WORDS: dict[str, Callable[[Told], str]] = {
     "task.created": _task,
     "task.updated": _task,
     "policy.set": _policy,
+    "receipt.granted": _granted,
+    "receipt.redeemed": lambda told: f"{_by(told)} redeemed it",
+    "token.created": _token_created,
+    "token.revoked": lambda told: f"{_by(told)} revoked it",
 }

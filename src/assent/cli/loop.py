@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import select
 import shutil
 import sys
@@ -14,10 +15,12 @@ from typing import Any
 import click
 
 from assent.cli.exit import DONE, ENDED, FAILED, STILL_OPEN, UNFINISHED, say
+from assent.cli.gate_file import FOLDER
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
 from assent.cli.span import SPAN
 from assent.client.identity import agent
+from assent.client.place import find_root, state_folder
 from assent.client.wheel import Plan, Rung, plan_run
 from assent.hosts.leftover import GRACE_SECONDS
 from assent.hosts.loop import Loop, Orders, Outer, Stopped
@@ -111,13 +114,13 @@ def command(place: Place, /, **given: Any) -> int:
     _check_command(words, given["model"], has_prompt=prompt is not None)
     outer = _outer(place, given["run_id"])
     plan = _plan(given, outer)
-    with place.hub() as hub:
-        client = place.client(hub, agent(place.environ, given["name"]))
+    with place.door() as door:
+        client = place.client(door, agent(place.environ, given["name"]))
         orders = Orders(
             words,
             place.environ,
             _address(place),
-            Path(f"{place.path}-runs"),
+            _output_folder(place),
             prompt,
             given["grace"].total_seconds(),
             given["keep_going"],
@@ -167,7 +170,17 @@ def _check_command(words: tuple[str, ...], model: str | None, *, has_prompt: boo
 
 def _address(place: Place) -> str:
     """Return the store's address for the command's own questions: one spelling, whichever way somebody came here."""
-    return f"sqlite:///{place.path.resolve()}"
+    address = place.address
+    return address if isinstance(address, str) else f"sqlite:///{address.resolve()}"
+
+
+def _output_folder(place: Place) -> Path:
+    """Return where the output of runs is kept: beside the store, or with what this user's commands remember."""
+    address = place.address
+    if not isinstance(address, str):
+        return Path(f"{address}-runs")
+    server = re.sub(r"[^\w.-]+", "_", address.partition("://")[2])
+    return (state_folder(place.environ) or find_root(Path.cwd()) / FOLDER) / f"{server}-runs"
 
 
 def _outer(place: Place, run_id: str | None) -> Outer | None:

@@ -12,10 +12,10 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from assent.client.client import Client
-    from assent.hub.hub import Hub
+    from assent.client.door import Door
     from assent.protocol.principal import Assurance, Principal
 
-__all__ = ["Place", "is_there", "now"]
+__all__ = ["Place", "acting", "is_there", "now"]
 
 
 def now() -> datetime:
@@ -26,10 +26,22 @@ def now() -> datetime:
     return instant(SystemClock().now())
 
 
-def is_there(path: Path) -> bool:
-    """Whether a store's file exists. What may not be looked at exists: opening it will say what is wrong."""
+def acting(door: Door, said: Principal) -> Principal:
+    """Return who acts behind a door: on a server whoever the token belongs to, else as said."""
+    from assent.client.door import run_call, until
+
+    return run_call(until(door.who())) or said
+
+
+def is_there(address: Path | str) -> bool:
+    """Whether a store's file exists. What may not be looked at exists: opening it will say what is wrong.
+
+    A server is always there: whether it answers is found out by asking it.
+    """
+    if isinstance(address, str):
+        return True
     try:
-        path.stat()
+        address.stat()
     except (FileNotFoundError, NotADirectoryError):
         return False
     except OSError:
@@ -48,11 +60,35 @@ class Place:
         """As said by --project."""
 
     @property
-    def path(self) -> Path:
-        """The file of the current store, absolute."""
-        from assent.client.place import find_store
+    def address(self) -> Path | str:
+        """The file of the current store, absolute, or the address of the server, in one spelling."""
+        from assent.client.place import find_store, is_server
 
+        given = self.store or self.environ.get("ASSENT_STORE") or ""
+        if is_server(given):
+            return given.rstrip("/")
         return find_store(self.store, self.environ, Path.cwd()).absolute()
+
+    @property
+    def is_server(self) -> bool:
+        """Whether the current store is a server's."""
+        return isinstance(self.address, str)
+
+    @property
+    def path(self) -> Path:
+        """The file of the current store, absolute.
+
+        Raises:
+            BadRequestError: it is a server, and the file is the server's own business.
+        """
+        from assent.protocol.error import BadRequestError
+
+        address = self.address
+        if isinstance(address, str):
+            raise BadRequestError(
+                f"{address} is a server, and this needs a store of its own: sqlite:///path/file.db."
+            )
+        return address
 
     @property
     def project_name(self) -> str:
@@ -63,27 +99,35 @@ class Place:
 
     @property
     def others(self) -> list[Path]:
-        """The other stores that this user opened; none when one was named."""
+        """The other stores that this user opened; none when one was named.
+
+        A server is always named, if only by ASSENT_STORE, and whoever names it means what is there: it has all projects
+        of its callers, and the files of this machine are not among them.
+        """
         from assent.client.place import noted_stores
 
-        return [] if self.store else [path for path in noted_stores(self.environ) if path != self.path]
+        here = self.address
+        if self.store or isinstance(here, str):
+            return []
+        return [path for path in noted_stores(self.environ) if path != here]
 
     @contextmanager
-    def hub(self, path: Path | None = None) -> Iterator[Hub]:
-        """Give a hub on the current store, or on another one."""
-        from assent.client.connect import open_hub
+    def door(self, address: Path | str | None = None) -> Iterator[Door]:
+        """Give the door to the current store or server, or to another one; it is closed at the end."""
+        from assent.client.connect import open_door
 
-        hub = open_hub(path or self.path, self.environ)
+        door = open_door(address or self.address, self.environ)
         try:
-            yield hub
+            yield door
         finally:
-            hub.close()
+            door.close()
 
     def client(
-        self, hub: Hub, principal: Principal, *, via: str = "cli", assurance: Assurance | None = None
+        self, door: Door, principal: Principal, *, via: str = "cli", assurance: Assurance | None = None
     ) -> Client:
-        """Return a client in the current project."""
+        """Return a client in the current project; on a server it acts for whoever the token belongs to."""
         from assent.client.client import Client
         from assent.protocol.principal import Assurance
 
-        return Client(hub, self.project_name, principal, via=via, assurance=assurance or Assurance.DECLARED)
+        who = acting(door, principal)
+        return Client(door, self.project_name, who, via=via, assurance=assurance or Assurance.DECLARED)

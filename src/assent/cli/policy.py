@@ -131,17 +131,17 @@ def _export(place: Place, /, task_dir: Path) -> int:
 
 
 def _find(place: Place) -> Policy:
-    if not is_there(place.path):
+    if not is_there(place.address):
         return Policy()  # looking makes no store
-    with place.hub() as hub:
-        return place.client(hub, agent(place.environ)).policy()
+    with place.door() as door:
+        return place.client(door, agent(place.environ)).policy()
 
 
 def _change(place: Place, levels: dict[Category, Level], *, is_unattended: bool) -> int:
     who = _person(place)
     said = {category.value: level.value for category, level in levels.items()}
-    with place.hub() as hub, uninterrupted(is_final=True):
-        client = place.client(hub, who, assurance=assurance_here())
+    with place.door() as door, uninterrupted(is_final=True):
+        client = place.client(door, who, assurance=assurance_here())
         before = client.policy()
         try:
             after = client.set_policy(said, is_unattended=is_unattended).policy

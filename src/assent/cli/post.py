@@ -42,8 +42,8 @@ def command(place: Place, /, topic: str, text: str | None) -> int:
     if topic != CONTROL_TOPIC:
         parse_json(body)  # before a store is made for a slip of the finger
     who = agent(place.environ) if agent_mark(place.environ) else person(place.environ)
-    with place.hub() as hub, uninterrupted(is_final=True):
-        message = place.client(hub, who).post_text(topic, body)
+    with place.door() as door, uninterrupted(is_final=True):
+        message = place.client(door, who).post_text(topic, body)
     echo_json(render_message(message))
     return DONE
 

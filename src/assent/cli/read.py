@@ -35,11 +35,11 @@ def command(place: Place, /, topic: str, after: int, follow: bool) -> int:
       assent read loop:control --after 120 --follow
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     check_topic(topic)
-    if not follow and not is_there(place.path):
+    if not follow and not is_there(place.address):
         return DONE
     try:
-        with place.hub() as hub:
-            client = place.client(hub, agent(place.environ))
+        with place.door() as door:
+            client = place.client(door, agent(place.environ))
             messages = client.follow_topic(topic, after) if follow else _pages(client, topic, after)
             for message in messages:
                 echo_json(render_message(message))

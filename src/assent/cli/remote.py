@@ -70,15 +70,22 @@ class Remote:
         """Whether gates go there once nothing more can be read here: only where no terminal is (G-X2)."""
         if os.isatty(0):
             return False
-        if (
-            self._find() is not None
-            and self._availability is not Availability.MISSING
-            and not self._is_at_home()
-        ):
-            self._availability = Availability.MISSING
-            name = f"{self.pull_request.owner}/{self.pull_request.repo}"
-            say(f"{name} is not the repository of this folder or CI run, so the gate is not posted there.")
+        if self._find() is not None and self._availability is not Availability.MISSING:
+            objection = self._objection()
+            if objection:
+                self._availability = Availability.MISSING
+                say(f"{objection}, so the gate is not posted there.")
         return choose((), is_interactive=False, remote=self._availability).means is Means.COMMENT
+
+    def _objection(self) -> str:
+        """Return why no gate may go there, or nothing."""
+        name = f"{self.pull_request.owner}/{self.pull_request.repo}"
+        if not self._is_at_home():
+            return f"{name} is not the repository of this folder or CI run"
+        if self._place.is_server:
+            # An answer is by whoever gave it, and a server takes our token's word for nobody but its own holder.
+            return f"A reply on {name} could not be taken over to the server in its writer's name"
+        return ""
 
     def _is_at_home(self) -> bool:
         """Whether the repository is that of this folder, or of this CI run.
@@ -133,7 +140,7 @@ class Remote:
     def collect(self) -> None:
         """Take the answers that were given as comments to gates that are still open."""
         noted = [posted for posted in self._noted() if self._is_here(posted)]
-        channel = self._find() if noted else None
+        channel = self._find() if noted and not self._place.is_server else None
         if channel is None:
             return
         asks = {posted.ask_id: self._show(posted.ask_id) for posted in noted}
@@ -155,7 +162,7 @@ class Remote:
             return
 
         def answer(who: Principal, text: str) -> Ask:
-            person = self._place.client(self._asker.hub, who, via="comment")
+            person = self._place.client(self._asker.door, who, via="comment")
             return person.answer(posted.ask_id, text)
 
         found = collect(channel, posted, ask, open_count - 1, answer)

@@ -16,7 +16,7 @@ from assent.cli.exit import DONE, say
 from assent.cli.group import PlacedCommand
 from assent.cli.json_file import read_json_file
 from assent.cli.json_line import echo_json
-from assent.cli.place import Place, now
+from assent.cli.place import Place
 from assent.client.client import Client
 from assent.client.identity import agent
 from assent.hub.work_command import Handed
@@ -72,9 +72,9 @@ def command(
     Exit status: 0 handed in, also when it asks something; 2 it is no result.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     body: Body = {**_read(file), "agent": agent_name, "sourceId": source_id}
-    before = now()
-    with place.hub() as hub, uninterrupted(is_final=True):
-        client = place.client(hub, agent(place.environ, name))
+    with place.door() as door, uninterrupted(is_final=True):
+        client = place.client(door, agent(place.environ, name))
+        before = door.now()
         handed = client.hand_in(body)
         lines = [] if as_json else render_handed(client, body, handed, before)
     if as_json:

@@ -20,8 +20,9 @@ from assent.cli.json_file import read_json_file
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, now
 from assent.cli.span import SPAN
-from assent.cli.typist import find_typist, who_types
+from assent.cli.typist import find_typist, tell_waiting, who_types
 from assent.client.client import Client
+from assent.client.door import Door
 from assent.client.identity import agent
 from assent.client.place import DocumentPlace, find_document
 from assent.client.review import is_over, review
@@ -34,7 +35,6 @@ from assent.flows.walk_through.block import handle_of
 from assent.flows.walk_through.headless import COMPLETE, render_envelope
 from assent.flows.walk_through.next_step import DocumentType
 from assent.flows.walk_through.report import render_report, report_json
-from assent.hub.hub import Hub
 from assent.protocol.ask import Ask
 from assent.protocol.canonical import convert, parse_json
 from assent.protocol.decision import CompletionReport, NextStep
@@ -182,7 +182,7 @@ class _Seat:
         self._is_applying = False
 
     def _hold_durably(self, intake: Intake, primer: Primer, apply: Apply | None) -> CompletionReport:
-        typist = find_typist(self._place, self._hub, takes_pipe=self._takes_pipe)
+        typist = find_typist(self._place, self._door, takes_pipe=self._takes_pipe)
         wait = None if self._given["wait"] is None else self._given["wait"].total_seconds()
 
         def present(ask: Ask) -> None:
@@ -190,7 +190,7 @@ class _Seat:
             if typist is not None:
                 self._ask = answer_here(self._terminal, typist, ask, wait)
             elif wait != 0:
-                say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")
+                tell_waiting(self._place, self._terminal, ask)
 
         inputs = prepare_review(intake, self._document, now(), primer)
         if is_over(self._asker, inputs, self._document, self._given["run_id"]):
@@ -225,12 +225,12 @@ class _Seat:
         return DocumentType(self._given["document_type"])
 
     @cached_property
-    def _hub(self) -> Hub:
-        return self._opened.enter_context(self._place.hub())
+    def _door(self) -> Door:
+        return self._opened.enter_context(self._place.door())
 
     @cached_property
     def _asker(self) -> Client:
-        return self._place.client(self._hub, agent(self._place.environ, self._given["asker"]))
+        return self._place.client(self._door, agent(self._place.environ, self._given["asker"]))
 
     # Fixes in words
 
@@ -241,7 +241,7 @@ class _Seat:
         return find_applier(intake, environ, self._accept, is_headless=self._given["headless"])
 
     def _accept(self, file: str, digest: str, commands: Mapping[str, Sequence[str]]) -> None:
-        typist = None if self._given["headless"] else find_typist(self._place, self._hub)
+        typist = None if self._given["headless"] else find_typist(self._place, self._door)
         accepting(self._asker, typist, self._terminal, file, digest, commands)()
 
     def _show_progress(self, done: int, total: int, finding: Finding) -> None:

@@ -20,6 +20,7 @@ from assent.cli.place import Place, now
 from assent.cli.remote import Remote
 from assent.cli.typist import find_typist
 from assent.client.client import Client
+from assent.client.door import Door, run_call, until
 from assent.client.drive import Floor, drive_on
 from assent.client.identity import agent
 from assent.client.place import find_root
@@ -33,7 +34,7 @@ from assent.flows.session.posting import PostReview
 from assent.flows.session.session import review_session
 from assent.flows.session.state import parse_state
 from assent.flows.session.talk import Closing, How, Opening
-from assent.hub.hub import Hub
+from assent.hub.record import Hold
 from assent.protocol.canonical import digest
 from assent.protocol.display import display
 from assent.protocol.error import (
@@ -47,7 +48,6 @@ from assent.protocol.error import (
 from assent.protocol.gate_file import parse_deep_dive
 from assent.protocol.review import PullRequest, Review
 from assent.protocol.words import count
-from assent.storage.port import Hold
 from assent.surfaces.card import short_id
 from assent.surfaces.meeting import Meeting
 from assent.surfaces.terminal import TerminalSurface
@@ -110,27 +110,27 @@ def command(place: Place, /, **given: Any) -> int:
     kept = Kept(root / FOLDER)
     if review is None and kept.read(FINDINGS if given["is_post_only"] else STATE).digest is None:
         raise NotFoundError(_NOTHING)
-    with place.hub() as hub, TerminalSurface(now, place.environ) as terminal:
+    with place.door() as door, TerminalSurface(now, place.environ) as terminal:
+        asker = place.client(door, agent(place.environ, given["asker"]))
         # Two that go on from the same answer would do everything twice, and post it twice.
-        hold = _take(hub, place.project_name)
+        hold = _take(door, place.project_name)
         try:
             opening = _opening(kept, review, given)
-            asker = place.client(hub, agent(place.environ, given["asker"]))
-            typist = find_typist(place, hub, takes_pipe=True)
+            typist = find_typist(place, door, takes_pipe=True)
             session = _Seat(place, root, opening, asker, typist, terminal)
             return session.run(given["file"], given["deep_dive"], as_json=given["as_json"])
         finally:
             hold.release()
 
 
-def _take(hub: Hub, project: str) -> Hold:
+def _take(door: Door, project: str) -> Hold:
     """Return the right to go on with the session of this folder.
 
     Raises:
         FlowTakenError: another process has it; its gates are answered there, or with assent answer.
     """
     try:
-        return hub.hold("session", project)
+        return run_call(until(door.hold(project, "session")))
     except FlowTakenError as taken:
         raise FlowTakenError(
             f"A session goes on here already ({taken.driver}). "

@@ -23,6 +23,8 @@ _RECORD, _START = "The record", "Getting started"
 
 COMMANDS: dict[str, Entry] = {
     "ask": Entry(_AGENTS, "ask", "Ask a person, and print the answer."),
+    "approve": Entry(_AGENTS, "approve", "Ask whether an action may happen, and print the receipt."),
+    "redeem": Entry(_AGENTS, "redeem", "Spend an approval, on exactly that action."),
     "gate": Entry(_AGENTS, "gate", "Stop at a gate until a person chose how to go on."),
     "confirm": Entry(_AGENTS, "confirm", "Hold a piece of work until somebody says go on."),
     "session": Entry(_AGENTS, "session", "Go through a code review with a person, gate by gate."),
@@ -36,6 +38,7 @@ COMMANDS: dict[str, Entry] = {
     "claim": Entry(_PEOPLE, "claim", "Say that you are on it."),
     "withdraw": Entry(_PEOPLE, "withdraw", "Take an ask back."),
     "policy": Entry(_PEOPLE, "policy", "Say how far agents may go without you."),
+    "token": Entry(_PEOPLE, "token", "Make and revoke credentials for a server."),
     "runs": Entry(_RUNS, "runs", "Show what runs, also live."),
     "pause": Entry(_RUNS, "steer", "Let no further iteration of a run start.", "pause"),
     "resume": Entry(_RUNS, "steer", "Let a paused run go on.", "resume"),

@@ -1,4 +1,7 @@
-"""Whose typing counts here: the person at this terminal, or behind this pipe; or nobody's."""
+"""Whose typing counts here: the person at this terminal, or behind this pipe; or nobody's.
+
+On a server it counts only with a person's token: an agent's can never answer, so nothing is read, and that is said.
+"""
 
 from __future__ import annotations
 
@@ -6,27 +9,36 @@ import os
 import sys
 
 from assent.cli.exit import say
-from assent.cli.place import Place
+from assent.cli.place import Place, acting
 from assent.client.client import Client
+from assent.client.door import Door
 from assent.client.identity import agent_mark, person
-from assent.hub.hub import Hub
+from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.error import ForbiddenError
-from assent.protocol.principal import Assurance, Principal
-from assent.surfaces.terminal import is_background
+from assent.protocol.principal import Assurance, Principal, Role
+from assent.surfaces.card import short_id
+from assent.surfaces.terminal import TerminalSurface, is_background
 
-__all__ = ["find_typist", "who_types"]
+__all__ = ["find_typist", "tell_waiting", "who_types"]
 
 
-def find_typist(place: Place, hub: Hub, *, takes_pipe: bool = False) -> Client | None:
+def find_typist(place: Place, door: Door, *, takes_pipe: bool = False) -> Client | None:
     """Return a client of the person whose typing counts, or nobody; see `who_types`."""
     principal = who_types(place, takes_pipe=takes_pipe)
     if principal is None:
         return None
+    who = acting(door, principal)
+    if who.role is not Role.HUMAN:
+        where = f"a person can answer with a token of their own: assent inbox --store {place.address}"
+        say(
+            display(f"ASSENT_TOKEN is that of {who}, so what is typed here is not read; {where}", lines=False)
+        )
+        return None
     is_terminal = os.isatty(0)
     via = "terminal" if is_terminal else "pipe"
     return place.client(
-        hub, principal, via=via, assurance=Assurance.TERMINAL if is_terminal else Assurance.DECLARED
+        door, who, via=via, assurance=Assurance.TERMINAL if is_terminal else Assurance.DECLARED
     )
 
 
@@ -49,3 +61,15 @@ def who_types(place: Place, *, takes_pipe: bool = False) -> Principal | None:
     except ForbiddenError as error:
         say(display(error.message, lines=False))
         return None
+
+
+def tell_waiting(place: Place, terminal: TerminalSurface, ask: Ask) -> None:
+    """Say how an ask is answered that nobody can answer here.
+
+    Who sits at a terminal with an agent's token for a server sees what is asked all the same.
+    """
+    has_onlooker = place.is_server and os.isatty(0) and not is_background(0) and not agent_mark(place.environ)
+    if has_onlooker:
+        terminal.present(ask, can_type=False)
+    else:
+        say(f"waiting for an answer: assent answer {short_id(ask.ask_id)} …")

@@ -30,6 +30,8 @@ def command(place: Place, /, ask_id: str, reason: str, as_json: bool) -> int:
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     who = person(place.environ)
     with finding(place, ask_id) as found, uninterrupted(is_final=True):
-        ask = found.client(who).withdraw(found.ask.ask_id, reason)
-    click.echo(render_json(ask) if as_json else f"{render_name(str(who))} took {short_id(ask.ask_id)} back")
+        client = found.client(who)
+        ask = client.withdraw(found.ask.ask_id, reason)
+    name = render_name(str(client.principal))
+    click.echo(render_json(ask) if as_json else f"{name} took {short_id(ask.ask_id)} back")
     return DONE

@@ -9,18 +9,19 @@ from collections.abc import AsyncGenerator, Callable, Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from assent.client import steer, work
+from assent.client import approving, steer, work
+from assent.client import tokens as credentials
 from assent.client.async_driven import AsyncDrivenRun
 from assent.client.awaiting import await_call
 from assent.client.calls import Calls, Value, value_of
 from assent.client.client import Holder, late
 from assent.client.connect import find_parts
-from assent.client.door import Call
+from assent.client.door import Call, until
 from assent.client.durable import drive_durably
 from assent.client.label import label_finder
 from assent.client.turns import Turns
 from assent.client.wheel import Plan, Wheel, plan_run
-from assent.hub.audit import Audit, verify
+from assent.hub.audit import Audit
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.topic import Message
@@ -40,9 +41,9 @@ async def connect_async(
     store: str | Path | None = None, *, project: str | None = None, principal: str | None = None
 ) -> AsyncClient:
     """Return an async client; everything else as `connect`."""
-    hub, name, who = find_parts(store, project, principal)
+    door, name, who = find_parts(store, project, principal)
     return AsyncClient(
-        hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None, find_label=label_finder(os.environ)
+        door, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None, find_label=label_finder(os.environ)
     )
 
 
@@ -134,7 +135,13 @@ class AsyncClient(Holder):
     chat = awaiting(work.chat_of)
     clarify = awaiting(work.clarify)
     policy = awaiting(work.find_policy)
+    approve = awaiting(approving.approve)
+    redeem = awaiting(approving.redeem)
+    find_receipt = awaiting(approving.find_receipt)
     set_policy = awaiting(work.set_policy)
+    create_token = awaiting(credentials.create_token)
+    tokens = awaiting(credentials.list_tokens)
+    revoke_token = awaiting(credentials.revoke_token)
     open = _opening_async(Calls.open)
     run = _driving_async(plan_run)
     if TYPE_CHECKING:
@@ -144,25 +151,25 @@ class AsyncClient(Holder):
 
     async def follow_topic(self, topic: str, after: int = 0) -> AsyncGenerator[Message, None]:
         """Yield a topic's messages after a number, as they come, without end."""
-        with self.hub.follow_topic(self.project, topic, after) as feed:
+        with self.door.follow_topic(self.project, topic, after) as feed:
             while True:
                 for message in await asyncio.to_thread(feed.wait, _LOOK_SECONDS):
                     yield message
 
     async def verify(self) -> Audit:
         """Check the whole store: its chain, its numbers, its rows."""
-        return await asyncio.to_thread(verify, self.hub.store)
+        return await await_call(until(self.door.verify()))
 
     async def follow(self, after: int = 0) -> AsyncGenerator[Record, None]:
         """Yield the project's events after a number, as they come, without end."""
-        with self.hub.follow(self.project, after) as feed:
+        with self.door.follow(self.project, after) as feed:
             while True:
                 for record in await asyncio.to_thread(feed.wait, _LOOK_SECONDS):
                     yield record
 
     async def close(self) -> None:
         """Let go of the store."""
-        self.hub.close()
+        self.door.close()
 
     async def __aenter__(self) -> Self:
         return self

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 from typing import TypeVar
 
-from assent.client.door import Call
+from assent.client.door import Call, Wait, until
 from assent.protocol.error import AssentError, StillOpen
 
-__all__ = ["await_call"]
+__all__ = ["await_call", "await_wait"]
 
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 async def await_call(call: Call[R]) -> R:
@@ -48,3 +49,8 @@ async def await_call(call: Call[R]) -> R:
         return result
     finally:
         call.close()  # whatever ended it: what it holds is let go of now, not when it is collected
+
+
+async def await_wait(wait: Wait[T]) -> T:
+    """Wait for one thing in this task."""
+    return await await_call(until(wait))

@@ -22,7 +22,7 @@ from assent.hub.command import (
     WithdrawAsk,
     WriteStep,
 )
-from assent.hub.ids import is_ask_id, new_ask_id, new_command_id, opening_command_id
+from assent.hub.ids import CommandIds, is_ask_id, new_ask_id, new_command_id, opening_command_id
 from assent.hub.record import Record, Step
 from assent.protocol.answer import Values
 from assent.protocol.ask import Ask, AskId, Consequence, Kind, State
@@ -168,8 +168,11 @@ class Calls:
         escalate_to: str | None = None,
         protocol: str | None = None,
         other: str = "",
+        command_id: str = "",
     ) -> Call[Ask]:
         """Ask, and return the stored ask at once; it may have been there before (`replayed`).
+
+        Under a `command_id` of one's own it can be sent again, as often as one likes: it is asked once.
 
         `protocol` is the id of one of the ask protocols: what does not fit it is refused. `other` is the label of the
         option for one's own words; without it a text gets the project's, and a `Prompt` is shown as it is.
@@ -191,8 +194,11 @@ class Calls:
             raise BadRequestError("A deadline needs its time zone.")
         if escalate_to is not None and consequence != Consequence.ESCALATE:
             raise BadRequestError('Somebody to escalate to needs the consequence "escalate".')
+        ask_id = new_ask_id()
+        if command_id:
+            ask_id = CommandIds(self.project, self.principal, command_id).new_ask_id()
         request = OpenAsk(
-            new_ask_id(),
+            ask_id,
             prompt,
             digest(encoded),
             _member(Kind, kind),
@@ -203,7 +209,7 @@ class Calls:
             escalate_to,
             replace,
         )
-        return (yield from self._send(request, request.ask_id, opening_command_id(request.ask_id)))
+        return (yield from self._send(request, ask_id, command_id or opening_command_id(ask_id)))
 
     @overload
     def ask(
@@ -328,7 +334,9 @@ class Calls:
                 return ask  # it ended in the moment in which the wait lapsed
             raise StillOpen(ask=ask) from None
 
-    def answer(self, ask_id: str, reply: str | Values, *, unattended: bool = False) -> Call[Ask]:
+    def answer(
+        self, ask_id: str, reply: str | Values, *, unattended: bool = False, command_id: str = ""
+    ) -> Call[Ask]:
         """Answer with typed text, or with the chosen values by field name; return the ask.
 
         Raises:
@@ -342,18 +350,18 @@ class Calls:
         else:
             values = {name: _texts(given) for name, given in reply.items()}
             request = AnswerAsk(full_id, "", values, self.via, self.assurance, unattended)
-        return (yield from self._send(request, full_id))
+        return (yield from self._send(request, full_id, command_id))
 
-    def decline(self, ask_id: str, reason: str = "") -> Call[Ask]:
+    def decline(self, ask_id: str, reason: str = "", *, command_id: str = "") -> Call[Ask]:
         """Say no to being asked; the agent is told so, with the reason."""
         full_id = yield from self._full_id(ask_id)
         request = DeclineAsk(full_id, reason, self.via, self.assurance)
-        return (yield from self._send(request, full_id))
+        return (yield from self._send(request, full_id, command_id))
 
-    def withdraw(self, ask_id: str, reason: str = "") -> Call[Ask]:
+    def withdraw(self, ask_id: str, reason: str = "", *, command_id: str = "") -> Call[Ask]:
         """Take an ask back; an agent only its own."""
         full_id = yield from self._full_id(ask_id)
-        return (yield from self._send(WithdrawAsk(full_id, reason), full_id))
+        return (yield from self._send(WithdrawAsk(full_id, reason), full_id, command_id))
 
     def claim(self, ask_id: str) -> Call[Ask]:
         """Say that one is on it."""

@@ -7,18 +7,20 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, Self, TypeVar
 
-from assent.client import steer, work
+from assent.client import approving, steer, work
+from assent.client import tokens as credentials
 from assent.client.calls import Calls, Value, value_of
-from assent.client.door import Call, run_call
+from assent.client.door import Call, Door, run_call, until
 from assent.client.driven import DrivenRun
 from assent.client.durable import drive_durably
 from assent.client.embedded import EmbeddedDoor
 from assent.client.turns import Turns
 from assent.client.wheel import Plan, Wheel, plan_run
-from assent.hub.audit import Audit, verify
+from assent.hub.audit import Audit
 from assent.hub.hub import Hub
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, AskId
+from assent.protocol.error import AssentError
 from assent.protocol.principal import Assurance, Principal
 from assent.protocol.topic import Message
 
@@ -32,11 +34,11 @@ R = TypeVar("R")
 
 
 class Holder:
-    """One principal in one project, on one hub."""
+    """One principal in one project, behind one door."""
 
     def __init__(
         self,
-        hub: Hub,
+        behind: Hub | Door,
         project: str,
         principal: Principal,
         *,
@@ -45,10 +47,21 @@ class Holder:
         run_id: str | None = None,
         find_label: Callable[[], str] = str,
     ) -> None:
-        self.hub = hub
+        self.door: Door = EmbeddedDoor(behind) if isinstance(behind, Hub) else behind
         self.project = project
         self.principal = principal
-        self.calls = Calls(EmbeddedDoor(hub), project, principal, via, assurance, run_id, find_label)
+        self.calls = Calls(self.door, project, principal, via, assurance, run_id, find_label)
+
+    @property
+    def hub(self) -> Hub:
+        """The hub in this process.
+
+        Raises:
+            AssentError: the hub is a server's.
+        """
+        if not isinstance(self.door, EmbeddedDoor):
+            raise AssentError("The hub is on a server, and only the server has it at hand.")
+        return self.door.hub
 
 
 def blocking(call: Callable[Concatenate[Calls, P], Call[R]]) -> Callable[Concatenate[Client, P], R]:
@@ -134,7 +147,13 @@ class Client(Holder):
     chat = blocking(work.chat_of)
     clarify = blocking(work.clarify)
     policy = blocking(work.find_policy)
+    approve = blocking(approving.approve)
+    redeem = blocking(approving.redeem)
+    find_receipt = blocking(approving.find_receipt)
     set_policy = blocking(work.set_policy)
+    create_token = blocking(credentials.create_token)
+    tokens = blocking(credentials.list_tokens)
+    revoke_token = blocking(credentials.revoke_token)
     open = _opening(Calls.open)
     run = _driving(plan_run)
     if TYPE_CHECKING:
@@ -144,21 +163,21 @@ class Client(Holder):
 
     def follow_topic(self, topic: str, after: int = 0) -> Iterator[Message]:
         """Yield a topic's messages after a number, as they come, without end."""
-        with self.hub.follow_topic(self.project, topic, after) as feed:
+        with self.door.follow_topic(self.project, topic, after) as feed:
             yield from feed
 
     def verify(self) -> Audit:
         """Check the whole store: its chain, its numbers, its rows."""
-        return verify(self.hub.store)
+        return run_call(until(self.door.verify()))
 
     def follow(self, after: int = 0) -> Iterator[Record]:
         """Yield the project's events after a number, as they come, without end."""
-        with self.hub.follow(self.project, after) as feed:
+        with self.door.follow(self.project, after) as feed:
             yield from feed
 
     def close(self) -> None:
         """Let go of the store."""
-        self.hub.close()
+        self.door.close()
 
     def __enter__(self) -> Self:
         return self

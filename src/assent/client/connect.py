@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from assent.client.client import Client
+from assent.client.door import Door
+from assent.client.embedded import EmbeddedDoor
 from assent.client.identity import agent, person
 from assent.client.label import label_finder
-from assent.client.place import find_project, find_store, note_store
+from assent.client.place import find_project, find_store, is_server, note_store
 from assent.hub.clock import Clock
 from assent.hub.compose import hub_on_file
 from assent.hub.hub import Hub
 from assent.protocol.principal import Principal, Role, parse_principal
 
-__all__ = ["connect", "find_parts", "open_hub"]
+__all__ = ["connect", "find_parts", "open_door", "open_hub"]
 
 
 def connect(
     store: str | Path | None = None, *, project: str | None = None, principal: str | None = None
 ) -> Client:
-    """Return a client on the embedded store: the file named, ASSENT_STORE, or `.assent/assent.db` of this folder.
+    """Return a client on a store or a server: what is named, ASSENT_STORE, or `.assent/assent.db` of this folder.
+
+    A server (`http://…`) is shown ASSENT_TOKEN, and whose token it is acts, whatever `principal` says.
 
     Without a principal it acts for an agent, which can ask but never answer; `principal="human:ana"` acts for a
     person and is refused where an agent runs the process.
     """
-    hub, name, who = find_parts(store, project, principal)
+    door, name, who = find_parts(store, project, principal)
     return Client(
-        hub, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None, find_label=label_finder(os.environ)
+        door, name, who, run_id=os.environ.get("ASSENT_RUN_ID") or None, find_label=label_finder(os.environ)
     )
 
 
@@ -40,12 +45,27 @@ def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock 
     return hub
 
 
+def open_door(store: str | Path | None, environ: Mapping[str, str]) -> Door:
+    """Return the door to the store or the server that is meant.
+
+    Raises:
+        BadRequestError: the address is of no known form.
+    """
+    given = store or environ.get("ASSENT_STORE")
+    if isinstance(given, str) and is_server(given):
+        door: Door = sys.modules["assent"].HttpDoor(
+            given, environ.get("ASSENT_TOKEN", "")
+        )  # loaded where there is one
+        return door
+    return EmbeddedDoor(open_hub(store, environ))
+
+
 def find_parts(
     store: str | Path | None, project: str | None, principal: str | None
-) -> tuple[Hub, str, Principal]:
-    """Return the hub, the project and the principal that are meant."""
+) -> tuple[Door, str, Principal]:
+    """Return the door, the project and the principal that are meant."""
     environ = os.environ
     who = agent(environ) if principal is None else parse_principal(principal)
     if who.role is not Role.AGENT:
         person(environ)  # refuses where an agent runs this process
-    return open_hub(store, environ), find_project(project, environ, Path.cwd()), who
+    return open_door(store, environ), find_project(project, environ, Path.cwd()), who

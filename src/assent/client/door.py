@@ -1,15 +1,16 @@
 """What a call may wait for, and the small driver that blocks a thread; `awaiting` has the one that awaits.
 
 A call is a generator that yields `Wait`s and receives what came of them. It is written once; the clients make a
-blocking and an awaiting method of it. An HTTP door will yield the same waits.
+blocking and an awaiting method of it. Behind the door is a hub of this process, or a server: both yield the same waits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar
 
+from assent.hub.audit import Audit
 from assent.hub.command import Request, Told
 from assent.hub.future import Future, LightFuture
 from assent.hub.record import Hold, Record, Step
@@ -18,17 +19,20 @@ from assent.protocol.error import AssentError, StillOpen
 from assent.protocol.notification import Notification, Source
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Principal
+from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run, RunId
 from assent.protocol.task import Task
+from assent.protocol.token import Token
 from assent.protocol.topic import Message
 
 if TYPE_CHECKING:
     import asyncio
 
-__all__ = ["Call", "Door", "Wait", "run_call", "until"]
+__all__ = ["Call", "Door", "Following", "Wait", "run_call", "until"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+N = TypeVar("N")
 
 
 class Wait(Generic[T]):
@@ -59,8 +63,23 @@ def until(wait: Wait[T]) -> Call[T]:
     return value
 
 
+class Following(Protocol[N]):
+    """What comes after a number, live. Resumable: remember the last number and come again."""
+
+    def wait(self, seconds: float) -> list[N]: ...
+    def __iter__(self) -> Iterator[N]: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(self, *_: object) -> None: ...
+    def close(self) -> None: ...
+
+
 class Door(Protocol):
     """What stands behind a client: an embedded hub, or a server."""
+
+    @property
+    def url(self) -> str: ...
+    def who(self) -> Wait[Principal | None]:
+        """Who acts by the credential that a server was shown; None on a file, where every process says so itself."""
 
     def now(self) -> datetime: ...
     def send(self, request: Request, project: str, principal: Principal, command_id: str) -> Wait[Told]: ...
@@ -68,6 +87,7 @@ class Door(Protocol):
     def find(self, ask_id: str, project: str | None) -> Wait[list[Ask]]: ...
     def asks(self, project: str | None, state: State | None, limit: int) -> Wait[list[Ask]]: ...
     def count(self, project: str | None) -> Wait[int]: ...
+    def head(self, project: str) -> Wait[int]: ...
     def records(self, project: str, after: int, limit: int) -> Wait[list[Record]]: ...
     def steps(self, project: str, flow_id: str) -> Wait[list[Step]]: ...
     def hold(self, project: str, flow_id: str) -> Wait[Hold]: ...
@@ -90,6 +110,12 @@ class Door(Protocol):
     def task(self, project: str, task_id: str) -> Wait[Task | None]: ...
     def tasks(self, project: str | None, limit: int, *, is_live: bool) -> Wait[list[Task]]: ...
     def policy(self, project: str) -> Wait[ProjectPolicy | None]: ...
+    def receipt(self, project: str, receipt_id: str) -> Wait[Receipt | None]: ...
+    def tokens(self, project: str, limit: int) -> Wait[list[Token]]: ...
+    def projects(self) -> Wait[list[str]]: ...
+    def follow(self, project: str, after: int) -> Following[Record]: ...
+    def follow_topic(self, project: str, topic: str, after: int) -> Following[Message]: ...
+    def verify(self) -> Wait[Audit]: ...
     def close(self) -> None: ...
 
 

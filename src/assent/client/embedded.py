@@ -6,7 +6,9 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from assent.client.door import Wait
+from assent.client.door import Following, Wait
+from assent.client.grip import beside
+from assent.hub.audit import Audit, verify
 from assent.hub.command import Request, Told
 from assent.hub.desk import instant
 from assent.hub.future import Future, LightFuture
@@ -16,8 +18,10 @@ from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.notification import Notification, Source
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Principal
+from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run, RunId
 from assent.protocol.task import Task
+from assent.protocol.token import Token
 from assent.protocol.topic import Message
 
 if TYPE_CHECKING:
@@ -33,6 +37,15 @@ class EmbeddedDoor:
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
+
+    @property
+    def url(self) -> str:
+        """The address of the store."""
+        return self.hub.store.url
+
+    def who(self) -> Wait[Principal | None]:
+        """Say nothing: whoever opens a file says who they are."""
+        return self._at_once(lambda: None)
 
     def now(self) -> datetime:
         """Return the moment by the store's clock."""
@@ -146,6 +159,38 @@ class EmbeddedDoor:
     def policy(self, project: str) -> Wait[ProjectPolicy | None]:
         """Find a project's policy."""
         return self._read(lambda reader: reader.policy(project))
+
+    def receipt(self, project: str, receipt_id: str) -> Wait[Receipt | None]:
+        """Find a receipt by its id."""
+        return self._read(lambda reader: reader.receipt(project, receipt_id))
+
+    def tokens(self, project: str, limit: int) -> Wait[list[Token]]:
+        """List the tokens that were made in a project, newest first."""
+        return self._read(lambda reader: reader.tokens(project, limit))
+
+    def token_by_digest(self, digest: str) -> Wait[Token | None]:
+        """Find the token whose secret has this digest: a server's own question, and no part of the door."""
+        return self._read(lambda reader: reader.token_by_digest(digest))
+
+    def head(self, project: str) -> Wait[int]:
+        """Return the number of the last event of a project."""
+        return self._read(lambda reader: reader.head_sequence(project))
+
+    def projects(self) -> Wait[list[str]]:
+        """List the projects that have something in their log."""
+        return self._read(lambda reader: [head.project for head in reader.heads()])
+
+    def follow(self, project: str, after: int) -> Following[Record]:
+        """Follow a project's log."""
+        return self.hub.follow(project, after)
+
+    def follow_topic(self, project: str, topic: str, after: int) -> Following[Message]:
+        """Follow a topic."""
+        return self.hub.follow_topic(project, topic, after)
+
+    def verify(self) -> Wait[Audit]:
+        """Check the whole store."""
+        return beside(lambda: verify(self.hub.store))
 
     def close(self) -> None:
         """Close the hub and its store."""

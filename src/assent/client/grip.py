@@ -19,7 +19,13 @@ __all__ = ["Grip", "beside"]
 T = TypeVar("T")
 
 
-def beside(act: Callable[[], T], begin: Callable[[], None], end: Callable[[], None]) -> Wait[T]:
+def _nothing() -> None:
+    pass
+
+
+def beside(
+    act: Callable[[], T], begin: Callable[[], None] = _nothing, end: Callable[[], None] = _nothing
+) -> Wait[T]:
     """Return a wait for something that may take long: done here, or beside the event loop on a thread of its own.
 
     There, `begin` is called before the thread starts, and `end` on it when the act is over.

@@ -25,10 +25,18 @@ class NotificationService:
         *,
         kind: NotificationKind | str = NotificationKind.OPEN_QUESTION,
         error_code: ErrorCode | str | None = None,
+        scope_change_metadata: Mapping[str, Json] | None = None,
     ) -> Notification:
         """Write a notification to the table `open_questions`, and return it; an open one that says the same is it.
 
         Raises:
             BadRequestError: it says something that its kind does not say, or nothing.
         """
-        return self._client.add_notification(source, source_id, questions, kind=kind, error_code=error_code)
+        return self._client.add_notification(
+            source,
+            source_id,
+            questions,
+            kind=kind,
+            error_code=error_code,
+            scope_change_metadata=scope_change_metadata,
+        )

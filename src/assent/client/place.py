@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from assent.protocol.display import display, quote
+from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError, NotFoundError, PathRefusedError
+from assent.protocol.project import check_project
 
 __all__ = [
     "DocumentPlace",
@@ -17,13 +18,13 @@ __all__ = [
     "find_root",
     "find_store",
     "find_working_tree",
+    "is_server",
     "note_store",
     "noted_stores",
     "state_folder",
 ]
 
 _MOST_NOTED = 200
-MAX_PROJECT = 200
 
 
 def find_root(start: Path) -> Path:
@@ -107,6 +108,11 @@ def _main_worktree(pointer: Path) -> Path | None:
     return None
 
 
+def is_server(address: str) -> bool:
+    """Say whether an address is that of a server, and not of a store's file."""
+    return address.startswith(("http://", "https://"))
+
+
 def find_store(url: str | None, environ: Mapping[str, str], start: Path) -> Path:
     """Return the file of the embedded store that `url` (or a plain path), ASSENT_STORE or the folder names.
 
@@ -121,24 +127,15 @@ def find_store(url: str | None, environ: Mapping[str, str], start: Path) -> Path
     scheme = given.partition("://")[0] if "://" in given else ""
     if scheme:
         raise BadRequestError(
-            f'"{scheme}://" stores are not there yet: use sqlite:///path/file.db, or leave it out for .assent/assent.db.'
+            f'"{scheme}://" stores are not there yet: use sqlite:///path/file.db or a server\'s http://host:port, '
+            "or leave it out for .assent/assent.db."
         )
     return Path(given).expanduser()
 
 
 def find_project(name: str | None, environ: Mapping[str, str], start: Path) -> str:
     """Return the project that is meant: as said, by ASSENT_PROJECT, or the root folder's name."""
-    project = name or environ.get("ASSENT_PROJECT") or find_root(start).name or "default"
-    if (
-        len(project) > MAX_PROJECT
-        or "/" in project
-        or project != display(project, lines=False)
-        or project != project.strip()
-    ):
-        raise BadRequestError(
-            f'"{quote(project)}" is not a project\'s name: no slashes, nothing invisible, at most {MAX_PROJECT} characters.'
-        )
-    return project
+    return check_project(name or environ.get("ASSENT_PROJECT") or find_root(start).name or "default")
 
 
 def state_folder(environ: Mapping[str, str]) -> Path | None:

@@ -12,6 +12,7 @@ from contextlib import suppress
 from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from assent.client.calls import Calls
 from assent.client.door import Call, until
@@ -44,6 +45,7 @@ __all__ = [
     "STRONGEST_MODEL",
     "cancel",
     "control",
+    "deliver",
     "escalate",
     "find_run",
     "is_driven",
@@ -120,8 +122,10 @@ def _result(calls: Calls, posted: Posted, until_when: float) -> Call[ControlMess
     return reply
 
 
-def _send(calls: Calls, request: PostMessage) -> Call[Posted]:
-    told = yield from until(calls.door.send(request, calls.project, calls.principal, new_command_id()))
+def _send(calls: Calls, request: PostMessage, command_id: str = "") -> Call[Posted]:
+    told = yield from until(
+        calls.door.send(request, calls.project, calls.principal, command_id or new_command_id())
+    )
     assert isinstance(told, Posted)  # noqa: S101 - the desk's reply to a message
     return told
 
@@ -244,12 +248,19 @@ def post_text(calls: Calls, topic: str, text: bytes) -> Call[Message]:
     Raises:
         BadRequestError: it is no JSON, or nobody could be answered for it.
     """
-    posted = yield from _send(calls, PostMessage(topic, text))
-    if posted.control is not None and posted.control.state is ControlState.ACCEPTED:
-        yield from _result(calls, posted, time.monotonic() + EXPIRY_SECONDS)
+    posted = yield from deliver(calls, topic, text)
     if posted.message is None:
         raise BadRequestError(posted.problem)
     return posted.message
+
+
+def deliver(calls: Calls, topic: str, text: bytes, *, command_id: str = "") -> Call[Posted]:
+    """Put a message into a topic as it stands; return what became of it, a REQUEST's RESULT included."""
+    posted = yield from _send(calls, PostMessage(topic, text), command_id)
+    if posted.control is not None and posted.control.state is ControlState.ACCEPTED:
+        result = yield from _result(calls, posted, time.monotonic() + EXPIRY_SECONDS)
+        return structs.replace(posted, reply=result)
+    return posted
 
 
 def read_topic(calls: Calls, topic: str, after: int = 0, limit: int = 1_000) -> Call[list[Message]]:

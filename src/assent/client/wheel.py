@@ -39,7 +39,7 @@ from assent.protocol.run import (
     is_model,
 )
 
-__all__ = ["BUSY_PATIENCE_SECONDS", "MOST_ITERATIONS", "Plan", "Rung", "Wheel", "plan_run"]
+__all__ = ["BUSY_PATIENCE_SECONDS", "MOST_ITERATIONS", "Plan", "Rung", "Wheel", "check_plan", "plan_run"]
 
 MOST_ITERATIONS = 1_000_000
 BUSY_PATIENCE_SECONDS = 60.0
@@ -94,11 +94,16 @@ def plan_run(  # noqa: PLR0913 - the public call: every part of a run has a name
         plan = msgspec.convert(msgspec.to_builtins(Plan(full_id, frame, title, tuple(models))), Plan)
     except (msgspec.ValidationError, TypeError) as error:
         raise BadRequestError(f"A part of the run is of the wrong kind: {error}.") from None
-    _check_plan(plan)
+    check_plan(plan)
     return plan
 
 
-def _check_plan(plan: Plan) -> None:
+def check_plan(plan: Plan) -> None:
+    """Refuse a run that makes no sense.
+
+    Raises:
+        BadRequestError: a part of it is too long, too many, or no such thing.
+    """
     frame = plan.frame
     if not 1 <= frame.max <= MOST_ITERATIONS:
         raise BadRequestError(f"A loop has 1 to {MOST_ITERATIONS:,} iterations.")

@@ -100,7 +100,7 @@ def hand_in(calls: Calls, result: Mapping[str, Json], *, command_id: str = "") -
 # Notifications
 
 
-def add_notification(
+def add_notification(  # noqa: PLR0913 - the public call: every part of a notification has a name
     calls: Calls,
     source: Source | str,
     source_id: str,
@@ -108,6 +108,7 @@ def add_notification(
     *,
     kind: NotificationKind | str = NotificationKind.OPEN_QUESTION,
     error_code: ErrorCode | str | None = None,
+    scope_change_metadata: Mapping[str, Json] | None = None,
     command_id: str = "",
 ) -> Call[Notification]:
     """Tell people, and ask them where it asks; what an open one says already is not said again (Q16, Q-X5)."""
@@ -123,6 +124,7 @@ def add_notification(
         parse_questions(entries, next_id=ids.new_question_id, at=calls.door.now()),
         ids.new_ask_id() if told is NotificationKind.OPEN_QUESTION else None,
         None if error_code is None else convert(error_code, ErrorCode),
+        None if scope_change_metadata is None else dict(scope_change_metadata),
     )
     return (yield from _send(calls, request, Notification, command_id))
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
+from msgspec import UnsetType
 from msgspec.structs import replace
 
 from assent.engine.ask_command import (
@@ -39,6 +40,7 @@ from assent.engine.ask_event import (
 )
 from assent.engine.stamp import Stamp
 from assent.protocol.answer import Answer, check_values
+from assent.protocol.approval import is_approval
 from assent.protocol.ask import WAITING_KINDS, Ask, AskId, Consequence, Kind, Outcome, State
 from assent.protocol.display import quote
 from assent.protocol.ending import render_lateness
@@ -53,6 +55,7 @@ from assent.protocol.error import (
 )
 from assent.protocol.principal import Assurance, Role
 from assent.protocol.reply import recognise
+from assent.protocol.terms import check_life
 
 __all__ = [
     "ENDINGS",
@@ -147,6 +150,7 @@ def evolve(ask: Ask | None, event: Event, *, project: str = "", sequence: int = 
             event.consequence,
             event.escalate_to,
             sequence=sequence,
+            terms=event.terms,
         )
     assert ask is not None  # noqa: S101 - TRANSITIONS has just said so
     match event:
@@ -169,6 +173,7 @@ def _open(ask: Ask | None, command: OpenAsk) -> tuple[Event, ...]:
 def _opened(command: OpenAsk, *, replaces: AskId | None = None) -> tuple[Event, ...]:
     stamp = command.stamp
     _check_deadline(command)
+    _check_terms(command)
     due = _due(command)
     return (
         AskOpened(
@@ -184,6 +189,7 @@ def _opened(command: OpenAsk, *, replaces: AskId | None = None) -> tuple[Event, 
             command.consequence,
             command.escalate_to,
             replaces,
+            command.terms,
         ),
     )
 
@@ -200,7 +206,7 @@ def _due(command: OpenAsk) -> datetime | None:
 
 
 def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
-    if ask.digest == command.digest and ask.kind is command.kind:
+    if ask.digest == command.digest and ask.kind is command.kind and _has_terms_of(ask, command):
         return ()
     if ask.ask_id == command.ask_id:
         raise CommandReusedError
@@ -213,6 +219,27 @@ def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
     if not _may_take_back(ask, command.stamp):
         raise ForbiddenError(f"Only {ask.asker} or a person can replace this ask.")
     return _opened(command, replaces=ask.ask_id)
+
+
+def _has_terms_of(ask: Ask, command: OpenAsk) -> bool:
+    """Whether a yes to `ask` makes the receipt that `command` is after: one of another category, or of another asker,
+    would never do.
+    """
+    known, wanted = ask.terms, command.terms
+    if isinstance(known, UnsetType) or isinstance(wanted, UnsetType):
+        return known is wanted
+    return known.category == wanted.category and ask.asker == str(command.stamp.by)
+
+
+def _check_terms(command: OpenAsk) -> None:
+    if isinstance(command.terms, UnsetType):
+        return
+    # Whoever answers must be able to rely on the words: another prompt could call its yes a no.
+    if command.kind is not Kind.APPROVAL or not is_approval(command.prompt):
+        raise BadRequestError("A receipt is made by the answer to an approval, and by no other.")
+    if command.prompt.action is None:
+        raise BadRequestError("An approval needs the action that is to be approved.")
+    check_life(timedelta(seconds=command.terms.life_seconds))
 
 
 def _check_deadline(command: OpenAsk) -> None:
@@ -235,6 +262,8 @@ def _answer(ask: Ask | None, command: AnswerAsk) -> tuple[Event, ...]:
         raise ForbiddenError(
             "An approval needs a person at a terminal or a person's token; a process's word is not enough."
         )
+    if not isinstance(ask.terms, UnsetType) and str(stamp.by) == ask.asker:
+        raise ForbiddenError(f"{stamp.by} asks for this approval: somebody else must give it.")
     if command.values is None:
         values = recognise(ask.prompt, command.text)
     else:

@@ -11,6 +11,7 @@ from assent.protocol.answer import FieldValues
 from assent.protocol.ask import AskId, Consequence, Kind
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
+from assent.protocol.terms import Terms
 
 __all__ = [
     "AnswerAsk",
@@ -39,6 +40,8 @@ class OpenAsk(msgspec.Struct, frozen=True, gc=False):
     escalate_to: str | None = None
     is_replacing: bool = False
     stamp: Stamp = UNSTAMPED
+    terms: Terms | msgspec.UnsetType = msgspec.UNSET
+    """For an approval whose yes makes a receipt."""
 
 
 class AnswerAsk(msgspec.Struct, frozen=True, gc=False):

@@ -9,6 +9,7 @@ import msgspec
 from assent.protocol.answer import Answer
 from assent.protocol.ask import AskId, Consequence, Kind, Outcome
 from assent.protocol.prompt import Prompt
+from assent.protocol.terms import Terms
 
 __all__ = [
     "AskAnswered",
@@ -39,6 +40,8 @@ class AskOpened(msgspec.Struct, frozen=True, gc=False, tag="ask.opened"):
     consequence: Consequence
     escalate_to: str | None
     replaces: AskId | None = None
+    terms: Terms | msgspec.UnsetType = msgspec.UNSET
+    """What a yes is good for, where it makes a receipt; else it is left out."""
 
 
 class AskAnswered(msgspec.Struct, frozen=True, gc=False, tag="ask.answered"):

@@ -199,7 +199,9 @@ def _again(notification: Notification, command: ResolveNotification) -> tuple[No
         return ()
     if command.stamp.command_id and command.stamp.command_id == notification.command_id:
         raise CommandReusedError
-    raise ConflictError(f"Too late, nothing was changed: {render_resolving(notification)}")
+    raise ConflictError(
+        f"Too late, nothing was changed: {render_resolving(notification)}", notification=notification
+    )
 
 
 def _words(resolved: Notification | ResolveNotification) -> tuple[list[tuple[str, str]] | None, bool | None]:

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from assent.engine import run as run_machine
-from assent.engine.ask import AskExpired, AskOpened, Command, Event, SupersedeAsk
+from assent.engine.ask import AskAnswered, AskExpired, AskOpened, Command, Event, SupersedeAsk
 from assent.engine.notification_command import DismissNotification, ResolveNotification
+from assent.engine.receipt_command import GrantReceipt
 from assent.engine.run_command import AbortRun, CancelRun, EscalateRun, PauseRun, ResumeRun, SteerCommand
 from assent.engine.run_event import RunAborted, RunDone, RunEvent
 from assent.engine.stamp import Stamp
@@ -19,6 +20,7 @@ from assent.protocol.control import Code, Control, ControlCommand, ControlReques
 from assent.protocol.ending import render_name
 from assent.protocol.error import InvalidStateError, NotFoundError
 from assent.protocol.notification import Notification, NotificationKind, Source
+from assent.protocol.receipt import ReceiptLevel
 from assent.protocol.resolution import Response
 from assent.protocol.run import AbortReason, Run, RunId
 from assent.protocol.task import OPEN_QUESTION_REASON, TaskId
@@ -40,7 +42,7 @@ class WithdrawAsksOf(msgspec.Struct, frozen=True):
     reason: str
 
 
-def react(event: Event, ask: Ask) -> tuple[Command | AbortRun, ...]:
+def react(event: Event, ask: Ask) -> tuple[Command | AbortRun | GrantReceipt, ...]:
     """Return the commands that follow from an ask's `event`, in the same transaction; `ask` is as it is after it."""
     match event:
         case AskOpened(ask_id=ask_id, replaces=replaced) if replaced is not None:
@@ -48,6 +50,21 @@ def react(event: Event, ask: Ask) -> tuple[Command | AbortRun, ...]:
         case AskExpired(outcome=outcome) if outcome.consequence is Consequence.END_RUN and ask.run_id:
             note = f"Nobody answered {ask.ask_id} before its deadline."
             return (AbortRun(RunId(ask.run_id), note),)
+        case AskAnswered(answer=answer) if is_approved(ask) and not isinstance(ask.terms, msgspec.UnsetType):
+            return (
+                GrantReceipt(
+                    ReceiptLevel.APPROVED,
+                    ask.terms,
+                    ask.prompt.title,
+                    ask.prompt.action,
+                    ask.digest,
+                    ask.asker,
+                    answer.by,
+                    answer.assurance,
+                    ask.ask_id,
+                    key=ask.key,
+                ),
+            )
         case _:
             return ()
 

@@ -15,10 +15,14 @@ from assent.engine.notification import evolve as evolve_notification
 from assent.engine.notification_event import NotificationEvent
 from assent.engine.policy import evolve as evolve_policy
 from assent.engine.policy_event import PolicySet
+from assent.engine.receipt import evolve as evolve_receipt
+from assent.engine.receipt_event import ReceiptEvent
 from assent.engine.run import evolve as evolve_run
 from assent.engine.run_event import RunEvent
 from assent.engine.task import evolve as evolve_task
 from assent.engine.task_event import TaskEvent
+from assent.engine.token import evolve as evolve_token
+from assent.engine.token_event import TokenEvent
 from assent.hub.record import FlowStepped, TopicPosted, WorkEvent, decode_event, topic_of
 from assent.protocol.ask import Ask
 from assent.protocol.control import Control
@@ -26,8 +30,10 @@ from assent.protocol.display import quote
 from assent.protocol.error import AssentError, StoreDamagedError
 from assent.protocol.notification import Notification
 from assent.protocol.policy import ProjectPolicy
+from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run
 from assent.protocol.task import Task
+from assent.protocol.token import Token
 from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Reader, Record, Step, Store
 
@@ -86,6 +92,8 @@ class Replayed(msgspec.Struct):
     notifications: dict[str, Notification] = {}
     tasks: dict[str, Task] = {}
     policies: dict[str, ProjectPolicy] = {}
+    tokens: dict[str, Token] = {}
+    receipts: dict[str, Receipt] = {}
 
 
 def replay(project: str, records: list[Record]) -> Replayed:
@@ -105,6 +113,16 @@ def replay(project: str, records: list[Record]) -> Replayed:
             _replay_control(rows.controls, record, event)
         elif isinstance(event, NotificationEvent | TaskEvent | PolicySet):
             _replay_work(rows, project, record, event)
+        elif isinstance(event, TokenEvent):
+            known_token = rows.tokens.get(event.token_id)
+            rows.tokens[event.token_id] = evolve_token(
+                known_token, event, project=project, sequence=record.sequence
+            )
+        elif isinstance(event, ReceiptEvent):
+            known_receipt = rows.receipts.get(event.receipt_id)
+            rows.receipts[event.receipt_id] = evolve_receipt(
+                known_receipt, event, project=project, sequence=record.sequence
+            )
         elif not isinstance(event, TopicPosted):
             ask = rows.asks.get(event.ask_id)
             rows.asks[event.ask_id] = evolve(ask, event, project=project, sequence=record.sequence)
@@ -186,6 +204,12 @@ def _compare(reader: Reader, told: Replayed, head: Head, gone: set[str]) -> list
     }
     tasks = reader.tasks(project, len(told.tasks) + len(gone) + 1, is_live=False)
     kept_tasks: dict[str, Task] = {task.task_id: task for task in tasks if task.task_id not in gone}
+    tokens = reader.tokens(project, len(told.tokens) + len(gone) + 1)
+    kept_tokens: dict[str, Token] = {token.token_id: token for token in tokens if token.token_id not in gone}
+    receipts = reader.receipts(project, len(told.receipts) + len(gone) + 1)
+    kept_receipts: dict[str, Receipt] = {
+        receipt.receipt_id: receipt for receipt in receipts if receipt.receipt_id not in gone
+    }
     policy = reader.policy(project)
     kept_policies = {"policy": policy} if policy is not None and "policy" not in gone else {}
     return [
@@ -196,6 +220,8 @@ def _compare(reader: Reader, told: Replayed, head: Head, gone: set[str]) -> list
         *_differences("the row of notification {}", kept_notifications, told.notifications),
         *_differences("the row of task {}", kept_tasks, told.tasks),
         *_differences("the {}", kept_policies, told.policies),
+        *_differences("the row of token {}", kept_tokens, told.tokens),
+        *_differences("the row of receipt {}", kept_receipts, told.receipts),
     ]
 
 

@@ -15,6 +15,7 @@ from assent.hub.command import (
     AbortRun,
     BeginTurn,
     ClaimAsk,
+    CreateToken,
     EndTurn,
     ExecuteControl,
     FailRun,
@@ -22,7 +23,10 @@ from assent.hub.command import (
     PopFrame,
     PostMessage,
     PushFrame,
+    RedeemReceipt,
     Request,
+    RequestApproval,
+    RevokeToken,
     StartRun,
     Tick,
     WriteStep,
@@ -78,6 +82,10 @@ RIGHTS: dict[type[Request], frozenset[Role]] = {
     BlockTask: _ASKERS,
     UnblockTask: frozenset(),  # only ever a reaction
     SetPolicy: frozenset({Role.HUMAN, Role.OPERATOR}),
+    RequestApproval: _ASKERS,  # whether a person is asked, the policy knows
+    RedeemReceipt: _ASKERS,  # everybody only their own: the machine knows the asker
+    CreateToken: frozenset({Role.HUMAN, Role.OPERATOR}),  # of which roles, the machine knows
+    RevokeToken: frozenset({Role.HUMAN, Role.OPERATOR}),
 }
 
 

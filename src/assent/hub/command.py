@@ -25,10 +25,14 @@ from assent.engine.run_command import (
     PushFrame,
     StartRun,
 )
+from assent.engine.token_command import CreateToken, RevokeToken, TokenCommand
+from assent.hub.receipt_command import ReceiptRequest, RedeemReceipt, RequestApproval
 from assent.hub.work_command import WorkRequest, WorkTold
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.control import Control, ControlMessage
+from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run
+from assent.protocol.token import Token
 from assent.protocol.topic import Message
 from assent.storage.port import Step
 
@@ -38,6 +42,7 @@ __all__ = [
     "BeginTurn",
     "ClaimAsk",
     "Command",
+    "CreateToken",
     "DeclineAsk",
     "DriverCommand",
     "EndTurn",
@@ -50,11 +55,16 @@ __all__ = [
     "PostMessage",
     "Posted",
     "PushFrame",
+    "ReceiptRequest",
+    "RedeemReceipt",
     "ReportUndelivered",
     "Request",
+    "RequestApproval",
+    "RevokeToken",
     "StartRun",
     "SupersedeAsk",
     "Tick",
+    "TokenCommand",
     "Told",
     "WithdrawAsk",
     "WorkRequest",
@@ -106,6 +116,17 @@ class Posted(msgspec.Struct, frozen=True):
     """What is wrong with a text that is in no topic."""
 
 
-Request = Command | ClaimAsk | WriteStep | Tick | DriverCommand | PostMessage | ExecuteControl | WorkRequest
-Told = Ask | Run | Control | Posted | WorkTold | None
+Request = (
+    Command
+    | ClaimAsk
+    | WriteStep
+    | Tick
+    | DriverCommand
+    | PostMessage
+    | ExecuteControl
+    | WorkRequest
+    | TokenCommand
+    | ReceiptRequest
+)
+Told = Ask | Run | Control | Posted | WorkTold | Token | Receipt | None
 """What the sender of a request is told."""

@@ -6,12 +6,15 @@ It knows the machines and the transaction, and nothing of threads, futures, bell
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from hashlib import sha256
 
 import msgspec
 from msgspec.structs import replace
 
 from assent.engine.ask import Command, LapseAsk, OpenAsk, WithdrawAsk, decide, evolve
+from assent.engine.notification_command import AddNotification
 from assent.engine.reactions import WithdrawAsksOf, react, react_to_run
+from assent.engine.receipt_command import GrantReceipt
 from assent.engine.run import decide as decide_run
 from assent.engine.run import evolve as evolve_run
 from assent.engine.run_command import DriverCommand
@@ -21,29 +24,38 @@ from assent.hub.command import (
     ClaimAsk,
     ExecuteControl,
     PostMessage,
+    ReceiptRequest,
     Request,
     Tick,
+    TokenCommand,
     Told,
     WorkRequest,
     WriteStep,
 )
+from assent.hub.ids import is_repeatable
+from assent.hub.receipt_desk import ReceiptDesk
 from assent.hub.record import FlowStepped, Recorded, encode_event, topic_of, type_of
+from assent.hub.token_desk import TokenDesk
 from assent.hub.topic_desk import TopicDesk
+from assent.hub.work_command import BlockTask, UpdateTask
 from assent.hub.work_desk import WorkDesk
 from assent.protocol.ask import Ask, AskId, Claim, Kind
 from assent.protocol.ending import render_instant, render_lateness, render_name
 from assent.protocol.error import (
     AssentError,
     BadRequestError,
+    CommandReusedError,
     ConflictError,
     FlowDivergedError,
     NotFoundError,
     RunEndedError,
 )
 from assent.protocol.json_text import HALF_PAIR
+from assent.protocol.notification import Notification
 from assent.protocol.principal import Principal
 from assent.protocol.run import Run, RunId
-from assent.storage.port import Head, Transaction
+from assent.protocol.topic import CONTROL_TOPIC
+from assent.storage.port import Done, Head, Transaction
 
 __all__ = ["CLAIM_SECONDS", "Desk", "Envelope", "SpoiledError", "instant"]
 
@@ -52,12 +64,25 @@ CLAIM_SECONDS = 900
 
 _TOLD_KINDS = frozenset({Kind.OPEN_QUESTION, Kind.APPROVAL})
 """What may stand behind a notification."""
+_Stamped = (
+    Command | TokenCommand | ReceiptRequest | DriverCommand | PostMessage | ExecuteControl | WorkRequest
+)
+"""What is done under a stamp."""
+_UNMARKED = PostMessage | DriverCommand | UpdateTask | BlockTask
+"""What no row remembers the command of, or only the last one's."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def instant(at: int) -> datetime:
     """Return the moment of the store's clock."""
     return _EPOCH + timedelta(microseconds=at)
+
+
+def _is_forgotten(request: Request) -> bool:
+    """Say whether no row would remember that the request was done. A REQUEST to a run has an id of its own."""
+    return isinstance(request, _UNMARKED) and not (
+        isinstance(request, PostMessage) and request.topic == CONTROL_TOPIC
+    )
 
 
 class Envelope(msgspec.Struct, frozen=True, gc=False):
@@ -82,6 +107,8 @@ class Desk:
         self._moments: dict[str, datetime] = {}
         self._topics = TopicDesk(self, is_strict=is_strict)
         self._work = WorkDesk(self)
+        self._tokens = TokenDesk(self)
+        self._receipts = ReceiptDesk(self)
         self.ended: list[Ask] = []
         self.runs: dict[tuple[str, RunId], Run] = {}
         """The runs that changed, as they are now."""
@@ -120,21 +147,48 @@ class Desk:
                 self._write_step(head, request)
                 return None
             stamp = self.stamp(head, envelope.principal, envelope.command_id)
-            if isinstance(request, PostMessage):
-                return self._topics.post(head, request, stamp)
-            if isinstance(request, ExecuteControl):
-                return self._topics.find(head, request.request_id)
-            if isinstance(request, WorkRequest):
-                return self._work.perform(head, request, stamp)
-            if isinstance(request, DriverCommand):
-                return self._drive(head, replace(request, stamp=stamp))
-            return self.command(head, replace(request, stamp=stamp))
+            if _is_forgotten(request) and is_repeatable(envelope.command_id):
+                return self._once(head, request, stamp)
+            return self._do(head, request, stamp)
         except (AssentError, UnicodeEncodeError) as error:
             # An argument that is not UTF-8 comes as halves of pairs, which neither log nor rows can hold.
             refusal = error if isinstance(error, AssentError) else BadRequestError(f"A text {HALF_PAIR}.")
             if head.sequence != written:
                 raise SpoiledError from refusal
             raise refusal from None
+
+    def _do(self, head: Head, request: _Stamped, stamp: Stamp) -> Told:
+        if isinstance(request, PostMessage):
+            return self._topics.post(head, request, stamp)
+        if isinstance(request, ExecuteControl):
+            return self._topics.find(head, request.request_id)
+        if isinstance(request, WorkRequest):
+            return self._work.perform(head, request, stamp)
+        if isinstance(request, TokenCommand):
+            return self._tokens.perform(head, replace(request, stamp=stamp))
+        if isinstance(request, ReceiptRequest):
+            return self._receipts.perform(head, request, stamp)
+        if isinstance(request, DriverCommand):
+            return self._drive(head, replace(request, stamp=stamp))
+        return self.command(head, replace(request, stamp=stamp))
+
+    def _once(self, head: Head, request: _Stamped, stamp: Stamp) -> Told:
+        """Do what no row remembers, and remember it; where it was done before, tell of what came of it, as it is now."""
+        digest = sha256(msgspec.json.encode(request)).digest()
+        known = self.transaction.done_command(head, stamp.command_id)
+        if known is None:
+            before = head.sequence
+            told = self._do(head, request, stamp)
+            self.transaction.put_done_command(head, stamp.command_id, Done(digest, before + 1))
+            return told
+        if known.digest != digest:
+            raise CommandReusedError
+        if isinstance(request, PostMessage):
+            return self._topics.find_posted(head, request, known.sequence)
+        if isinstance(request, DriverCommand):
+            return self.transaction.run(head.project, request.run_id)
+        assert isinstance(request, UpdateTask | BlockTask)  # noqa: S101 - the rest of _UNMARKED
+        return self.transaction.task(head.project, request.task_id)
 
     def _head(self, project: str) -> Head:
         head = self.transaction.head(project, self._now)
@@ -190,7 +244,7 @@ class Desk:
         events = decide(ask, command)
         if events and isinstance(command, OpenAsk) and command.run_id is not None:
             # A replay has no events, and is told what it was told.
-            self._check_run(head, RunId(command.run_id))
+            self.check_run(head, RunId(command.run_id))
         for event in events:
             known = ask if ask is not None and ask.ask_id == event.ask_id else None
             ask = evolve(known, event, project=head.project, sequence=head.sequence + 1)
@@ -204,6 +258,8 @@ class Desk:
                 stamped = replace(reaction, stamp=command.stamp)
                 if isinstance(stamped, DriverCommand):
                     self._drive(head, stamped)
+                elif isinstance(stamped, GrantReceipt):
+                    self._receipts.happen(head, stamped)
                 else:
                     self.command(head, stamped)
         if ask is None:
@@ -211,8 +267,16 @@ class Desk:
         is_replayed = isinstance(command, OpenAsk) and ask.ask_id != command.ask_id
         return replace(ask, replayed=True) if is_replayed else ask
 
-    def _check_run(self, head: Head, run_id: RunId) -> None:
-        """Refuse an ask of a run that has ended: nobody would hear the answer."""
+    def notify(self, head: Head, command: AddNotification) -> Notification:
+        """Add a notification, or find the one that says the same."""
+        return self._work.add(head, command)
+
+    def check_run(self, head: Head, run_id: RunId) -> None:
+        """Refuse an ask of a run that has ended: nobody would hear the answer.
+
+        Raises:
+            RunEndedError: it has.
+        """
         run = self.transaction.run(head.project, run_id)
         if run is not None and not run.is_active:
             raise RunEndedError(

@@ -8,23 +8,29 @@ from __future__ import annotations
 
 import os
 import random
+import secrets
 import time
 
 from assent.protocol.ask import AskId
 from assent.protocol.notification import PREFIXES, NotificationId, NotificationKind
 from assent.protocol.principal import Principal
+from assent.protocol.receipt import ReceiptId
 from assent.protocol.run import Mode, RunId
 from assent.protocol.task import TaskId
+from assent.protocol.token import SECRET_BYTES, SECRET_PREFIX, TokenId
 
 __all__ = [
     "CommandIds",
     "driver_name",
     "is_ask_id",
+    "is_repeatable",
     "new_ask_id",
     "new_command_id",
     "new_frame_id",
     "new_request_id",
     "new_run_id",
+    "new_token_id",
+    "new_token_secret",
     "opening_command_id",
 ]
 
@@ -74,6 +80,11 @@ def new_command_id() -> str:
     return f"cmd_{_mint()}"
 
 
+def is_repeatable(command_id: str) -> bool:
+    """Say whether a command may come again under this id: not under one of ours, whose sender sends it once."""
+    return not command_id.startswith("cmd_")
+
+
 def opening_command_id(ask_id: AskId) -> str:
     """Return the id of the command that opens an ask; the ask's own id is chance enough."""
     return f"cmd_{ask_id.removeprefix('ask_')}"
@@ -84,6 +95,16 @@ def new_request_id() -> str:
     chance = _chance.getrandbits(128) & ~_UUID_MARKS | _UUID_4
     text = f"{chance:032x}"
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+
+
+def new_token_id() -> TokenId:
+    """Return a new token's id."""
+    return TokenId(f"tok_{_mint()}")
+
+
+def new_token_secret() -> str:
+    """Return a new token's secret: chance of the system's, and nothing else."""
+    return SECRET_PREFIX + secrets.token_hex(SECRET_BYTES)
 
 
 class CommandIds:
@@ -105,9 +126,17 @@ class CommandIds:
         """Return the id of a question that its agent gave none."""
         return f"q-{self._chance.getrandbits(32):08x}"
 
+    def new_receipt_id(self) -> ReceiptId:
+        """Return a new receipt's id."""
+        return ReceiptId(f"rcp_{self._mint()}")
+
     def new_task_id(self) -> TaskId:
         """Return a new task's id."""
         return TaskId(f"task-{self._mint()}")
+
+    def new_token_id(self) -> TokenId:
+        """Return a new token's id."""
+        return TokenId(f"tok_{self._mint()}")
 
     def _mint(self) -> str:
         return "".join(_PAIRS[self._chance.getrandbits(10)] for _ in range(9))

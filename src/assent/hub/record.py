@@ -11,8 +11,10 @@ from assent.engine.ask import Event
 from assent.engine.control_event import ControlEvent, ControlExpired, ControlMalformed
 from assent.engine.notification_event import NotificationEvent
 from assent.engine.policy_event import PolicySet
+from assent.engine.receipt_event import ReceiptEvent
 from assent.engine.run_event import RunEvent, TurnEnded
 from assent.engine.task_event import TaskEvent
+from assent.engine.token_event import TokenEvent
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
 from assent.storage.port import Hold, Reader, Record, Step
@@ -49,7 +51,7 @@ class TopicPosted(msgspec.Struct, frozen=True, tag="topic.posted"):
 
 
 WorkEvent = NotificationEvent | TaskEvent | PolicySet
-Recorded = Event | RunEvent | ControlEvent | WorkEvent | FlowStepped | TopicPosted
+Recorded = Event | RunEvent | ControlEvent | WorkEvent | TokenEvent | ReceiptEvent | FlowStepped | TopicPosted
 
 _TOPICS: dict[type[Recorded], str] = {
     **dict.fromkeys(set(get_args(ControlEvent)) - {ControlExpired, ControlMalformed}, CONTROL_TOPIC),

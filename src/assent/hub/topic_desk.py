@@ -72,7 +72,12 @@ class TopicDesk:
         parse_json(request.text)
         event = TopicPosted(request.topic, stamp.at, str(stamp.by), msgspec.Raw(_on_one_line(request.text)))
         sequence = self._desk.record(head, event, request.topic)
-        return Posted(Message(sequence, request.topic, stamp.at, event.message))
+        return Posted(Message(sequence, request.topic, stamp.at, event.message, event.by))
+
+    def find_posted(self, head: Head, request: PostMessage, sequence: int) -> Posted:
+        """Return a message that was posted before."""
+        found = self._desk.transaction.messages(head, request.topic, sequence - 1, 1)
+        return Posted(found[0] if found else None)
 
     def find(self, head: Head, request_id: str) -> Control:
         """Return a control. Taking the head has executed whatever could be."""

@@ -78,7 +78,7 @@ class WorkDesk:
             case SetPolicy():
                 return self._set_policy(head, replace(request, stamp=stamp))
             case AddNotification():
-                return self._add(head, replace(request, stamp=stamp))
+                return self.add(head, replace(request, stamp=stamp))
             case ResolveNotification() | DismissNotification():
                 return self._resolve(head, replace(request, stamp=stamp))
             case _:
@@ -111,7 +111,7 @@ class WorkDesk:
             kept = sift(result.questions, texts, any(map(is_confirmation, texts)))
             result, command = replace(result, questions=kept), replace(command, questions=kept)
         meaning = meaning_of(result, is_waiting=any(each.is_open for each in asked))
-        notification = self._add(head, command, result.agent) if meaning.questions else None
+        notification = self.add(head, command, result.agent) if meaning.questions else None
         if source is Source.EXECUTE and (meaning.is_task_blocked or meaning.is_failed_attempt):
             failed = FailTask(TaskId(result.source_id), meaning.is_task_blocked, stamp)
             self._happen_to_task(head, self._known_task(head, result.source_id), failed)
@@ -119,7 +119,7 @@ class WorkDesk:
 
     # Notifications
 
-    def _add(self, head: Head, command: AddNotification, agent: str = "") -> Notification:
+    def add(self, head: Head, command: AddNotification, agent: str = "") -> Notification:
         """Add a notification, and open the ask behind it; or find the one that says the same."""
         transaction = self._desk.transaction
         known = self._find_like(head, command)

@@ -7,10 +7,19 @@ from __future__ import annotations
 
 from assent.protocol.answer import FieldValues
 from assent.protocol.ask import Ask
+from assent.protocol.ending import render_instant, render_name
 from assent.protocol.json_text import Json
 from assent.protocol.prompt import Field, Option, Prompt
 
-__all__ = ["APPROVE", "REJECT", "approval_prompt", "approval_values", "is_approved"]
+__all__ = [
+    "APPROVE",
+    "REJECT",
+    "approval_prompt",
+    "approval_values",
+    "is_approval",
+    "is_approved",
+    "render_rejection",
+]
 
 APPROVE, REJECT = "Approve", "Reject"
 _FIELD = "approve"
@@ -30,3 +39,14 @@ def approval_values(approved: bool) -> FieldValues:
 def is_approved(ask: Ask) -> bool:
     """Say whether an ask that has ended was approved."""
     return ask.answer is not None and ask.answer.values.get(_FIELD) == (APPROVE,)
+
+
+def is_approval(prompt: Prompt) -> bool:
+    """Say whether `prompt` is as `approval_prompt` makes it: its yes reads as a yes, and its no as a no."""
+    return prompt == approval_prompt(prompt.title, prompt.action, body=prompt.body, risk=prompt.risk)
+
+
+def render_rejection(ask: Ask) -> str:
+    """Return who rejected it, and when, in one sentence; the ask was answered."""
+    assert ask.answer is not None  # noqa: S101 - the caller has just looked
+    return f"{render_name(ask.answer.by)} rejected it at {render_instant(ask.answer.at)}."

@@ -11,6 +11,7 @@ import msgspec
 from assent.protocol.answer import Answer
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
+from assent.protocol.terms import Terms
 
 __all__ = [
     "WAITING_KINDS",
@@ -115,6 +116,8 @@ class Ask(msgspec.Struct, frozen=True, gc=False):
     is_overdue: bool = False
     is_undelivered: bool = False
     claim: Claim | None = None
+    terms: Terms | msgspec.UnsetType = msgspec.UNSET
+    """What a yes is good for, where it makes a receipt."""
 
     @property
     def is_open(self) -> bool:

@@ -8,7 +8,10 @@ AssentError
 ├── UnrecognisedError      unrecognised     a reply that matches nothing; the ask stays open
 ├── AnswerRefusedError     answer_refused   an answer that the asker's own type does not take; the ask has ended
 ├── NotFoundError          not_found
+├── UnauthorisedError      unauthorised     no credential, or one that is not, or no longer, good
 ├── ForbiddenError         forbidden
+├── ApprovalDiffersError   approval_differs another action than the approved one; carries what differs
+├── TooManyError           too_many         too many requests in too short a time
 ├── ConflictError          conflict         somebody else was first; carries the winner
 ├── KeyReusedError         key_reused
 ├── CommandReusedError     command_reused
@@ -35,7 +38,8 @@ AssentError
     ├── StoreReadOnlyError store_read_only
     ├── StoreRefusedError  store_refused
     ├── StoreDamagedError  store_damaged
-    └── StoreTooNewError   store_too_new
+    ├── StoreTooNewError   store_too_new
+    └── UnreachableError   unreachable      no server answers there
 """
 
 from __future__ import annotations
@@ -44,9 +48,12 @@ from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
     from assent.protocol.ask import Ask
+    from assent.protocol.difference import Difference
+    from assent.protocol.notification import Notification
 
 __all__ = [
     "AnswerRefusedError",
+    "ApprovalDiffersError",
     "AssentError",
     "BadJsonError",
     "BadPromptError",
@@ -79,6 +86,9 @@ __all__ = [
     "StoreTooNewError",
     "Superseded",
     "TooLargeError",
+    "TooManyError",
+    "UnauthorisedError",
+    "UnreachableError",
     "UnrecognisedError",
     "Withdrawn",
     "WorldChangedError",
@@ -131,10 +141,33 @@ class NotFoundError(AssentError):
     code = "not_found"
 
 
+class UnauthorisedError(AssentError):
+    """A token is needed, and the one that came, if any, is not good here."""
+
+    code = "unauthorised"
+
+
+class TooManyError(AssentError):
+    """Too many requests in too short a time; try again a little later."""
+
+    code = "too_many"
+
+
 class ForbiddenError(AssentError):
     """This principal may not do that."""
 
     code = "forbidden"
+
+
+class ApprovalDiffersError(AssentError):
+    """This is not the action that was approved."""
+
+    code = "approval_differs"
+
+    def __init__(self, message: str | None = None, *, differences: tuple[Difference, ...] = ()) -> None:
+        super().__init__(message)
+        self.differences = differences
+        """The first few places at which it is another one."""
 
 
 class _AskError(AssentError):
@@ -155,6 +188,13 @@ class ConflictError(_AskError):
     """Somebody else was first."""
 
     code = "conflict"
+
+    def __init__(
+        self, message: str | None = None, *, ask: Ask | None = None, notification: Notification | None = None
+    ) -> None:
+        super().__init__(message, ask=ask)
+        self.notification = notification
+        """What it is about, as it is now, where that is no ask."""
 
 
 class KeyReusedError(_AskError):
@@ -321,3 +361,9 @@ class StoreTooNewError(StoreError):
     """The store was written by a newer Assent; upgrade this one to open it."""
 
     code = "store_too_new"
+
+
+class UnreachableError(StoreError):
+    """No server answers there."""
+
+    code = "unreachable"

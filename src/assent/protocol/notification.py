@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import NewType
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.protocol.ask import AskId
 from assent.protocol.canonical import canonical, digest
@@ -38,6 +39,7 @@ __all__ = [
     "NotificationStatus",
     "ResolvedBody",
     "Source",
+    "as_added",
     "check_notification",
     "check_source_id",
     "is_notification_id",
@@ -143,6 +145,21 @@ class Notification(msgspec.Struct, frozen=True, omit_defaults=True, rename="came
         else:
             said = digest_questions(self.questions)
         return digest(canonical([self.project_id, self.source.value, self.source_id, self.kind.value, said]))
+
+
+def as_added(notification: Notification) -> Notification:
+    """Return a notification as it was when it was added, whatever has become of it."""
+    return replace(
+        notification,
+        status=NotificationStatus.OPEN,
+        resolved_at=None,
+        responses=None,
+        approved=None,
+        is_dismissed=False,
+        resolved_by="",
+        command_id="",
+        sequence=0,
+    )
 
 
 class ResolvedBody(msgspec.Struct, frozen=True, rename="camel"):

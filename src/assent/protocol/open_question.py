@@ -15,9 +15,10 @@ from typing import NewType
 import msgspec
 
 from assent.protocol.display import display, is_blank, is_encodable, quote
-from assent.protocol.error import BadRequestError, TooLargeError
+from assent.protocol.error import BadPromptError, BadRequestError, TooLargeError
 from assent.protocol.json_text import Json
-from assent.protocol.prompt import MAX_FIELDS
+from assent.protocol.prompt import MAX_FIELDS, Field, Prompt, check_prompt
+from assent.protocol.trade_off import TradeOff, offer, parse_trade_offs
 
 __all__ = [
     "MAX_QUESTIONS",
@@ -44,6 +45,8 @@ class Question(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """Answers refer to it."""
     text: str
     created_at: datetime
+    options: tuple[TradeOff, ...] | msgspec.UnsetType = msgspec.UNSET
+    """What the agent would choose from, each with its pros and cons (Q13). Words of one's own are always an answer."""
 
 
 def parse_questions(entries: Json, *, next_id: Callable[[], str], at: datetime) -> tuple[Question, ...]:
@@ -55,18 +58,19 @@ def parse_questions(entries: Json, *, next_id: Callable[[], str], at: datetime) 
         TooLargeError: there are too many of them, or one is too long. Nothing is cut off: nobody can answer half of a question.
     """
     found = list(_valid(entries))
-    _check_sizes([text for text, _ in found])
+    options = [_own_options(entry) for _, entry in found]
+    _check_sizes([text + _spelled(choices) for (text, _), choices in zip(found, options, strict=True)])
     given = [_own_id(entry) for _, entry in found]
     taken, used = set(given), set[str]()
     questions = []
-    for (text, entry), own in zip(found, given, strict=True):
+    for (text, entry), own, choices in zip(found, given, options, strict=True):
         question_id = own
         if not own or own in used:
             # Q-X3. Not one that a later entry brings along, either: that would have to lose it.
             question_id = _fresh(next_id, taken)
             taken.add(question_id)
         used.add(question_id)
-        questions.append(Question(QuestionId(question_id), text, _own_moment(entry) or at))
+        questions.append(Question(QuestionId(question_id), text, _own_moment(entry) or at, choices))
     return tuple(questions)
 
 
@@ -84,6 +88,26 @@ def _valid(entries: Json) -> Iterator[tuple[str, dict[str, Json]]]:
         # What cannot be written down could not be stored, and what cannot be seen is as good as empty.
         if isinstance(text, str) and is_encodable(text) and not is_blank(text):
             yield text.strip(), entry
+
+
+def _own_options(entry: dict[str, Json]) -> tuple[TradeOff, ...] | msgspec.UnsetType:
+    """Return the options that the agent gave, if people can be shown them; else the question is asked without any."""
+    choices = parse_trade_offs(entry.get("options"))
+    if not choices:
+        return msgspec.UNSET
+    if len(_spelled(choices)) > MAX_QUESTION_TEXT:
+        return choices  # which is refused, and not worth a closer look
+    try:
+        check_prompt(Prompt("?", fields=(Field("q1", options=offer(choices), free=True),)))
+    except BadPromptError:
+        return msgspec.UNSET  # two of them look alike, or one reads like the letter of another
+    return choices
+
+
+def _spelled(choices: tuple[TradeOff, ...] | msgspec.UnsetType) -> str:
+    if isinstance(choices, msgspec.UnsetType):
+        return ""
+    return "".join(part for choice in choices for part in (choice.label, *choice.pros, *choice.cons))
 
 
 def _own_id(entry: dict[str, Json]) -> str:
@@ -116,7 +140,7 @@ def check_questions(questions: tuple[Question, ...]) -> None:
     """
     if not questions:
         raise BadRequestError("There is no question.")
-    _check_sizes([question.text for question in questions])
+    _check_sizes([question.text + _spelled(question.options) for question in questions])
     used: set[str] = set()
     for question in questions:
         if is_blank(question.text) or not is_encodable(question.text):

@@ -7,12 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import UnsetType
+
 from assent.protocol.answer import FieldValues
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.display import quote
 from assent.protocol.notification import Notification, Source
-from assent.protocol.prompt import Field, Prompt
+from assent.protocol.open_question import Question
+from assent.protocol.prompt import Field, Option, Prompt
 from assent.protocol.resolution import Response, check_responses
+from assent.protocol.trade_off import offer
 
 __all__ = ["answers_of", "question_prompt", "responses_of"]
 
@@ -25,14 +29,20 @@ _NOUNS = {
 
 
 def question_prompt(notification: Notification, agent: str = "") -> Prompt:
-    """Return what a person is asked: every question of the notification, each in words of their own."""
+    """Return what a person is asked: every question of the notification, with its options if it has any, and in words of
+    their own in any case.
+    """
     who = quote(agent, 60).capitalize() or "An agent"
     title = f"{who} asks about {_NOUNS[notification.source]} {quote(notification.source_id)}"
     fields = tuple(
-        Field(f"q{number}", question.text, free=True)
+        Field(f"q{number}", question.text, _options(question), free=True)
         for number, question in enumerate(notification.questions, start=1)
     )
     return Prompt(title, fields=fields)
+
+
+def _options(question: Question) -> tuple[Option, ...]:
+    return () if isinstance(question.options, UnsetType) else offer(question.options)
 
 
 def answers_of(notification: Notification, responses: Sequence[Response]) -> FieldValues:

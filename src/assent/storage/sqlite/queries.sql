@@ -75,7 +75,7 @@ SELECT min((SELECT min(a.deadline) FROM asks a INDEXED BY asks_due WHERE a.proje
 
 -- insert_asks: New asks, several a statement.
 INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, asker, run_id, opened_at, opened,
-deadline, consequence, escalate_to, flags, sequence, ending) VALUES {rows};
+deadline, consequence, escalate_to, flags, sequence, ending, terms) VALUES {rows};
 
 -- insert_events: New events of the log, several a statement.
 INSERT INTO events (event_number, at, type, subject, body, hash, topic) VALUES {rows};
@@ -240,3 +240,49 @@ SELECT p.project, o.record FROM policies o LEFT JOIN projects p USING (project_n
 -- put_policy: The policy of a project as it is now.
 INSERT INTO policies (project_number, record) VALUES (?, ?)
 ON CONFLICT (project_number) DO UPDATE SET record = excluded.record;
+
+-- token: One token by its id.
+SELECT k.record FROM tokens k JOIN projects p USING (project_number) WHERE p.project = ? AND k.token_id = ?;
+
+-- tokens: The newest tokens of a project, also those that have ended.
+SELECT k.record FROM tokens k INDEXED BY tokens_project
+WHERE k.project_number = (SELECT project_number FROM projects WHERE project = ?)
+ORDER BY k.token_number DESC LIMIT ?;
+
+-- token_by_digest: The token whose secret has this digest, of whichever project.
+SELECT k.record FROM tokens k WHERE k.digest = ?;
+
+-- token_columns: All tokens, with the columns by which they are found.
+SELECT p.project, k.token_id, k.digest, k.record FROM tokens k LEFT JOIN projects p USING (project_number);
+
+-- put_token: A token as it is now. Its digest never changes.
+INSERT INTO tokens (project_number, token_id, digest, record) VALUES (?, ?, ?, ?)
+ON CONFLICT (project_number, token_id) DO UPDATE SET record = excluded.record;
+
+-- receipt: One receipt by its id.
+SELECT r.record FROM receipts r JOIN projects p USING (project_number) WHERE p.project = ? AND r.receipt_id = ?;
+
+-- receipt_by_key: The receipt that holds a key.
+SELECT r.record FROM receipts r INDEXED BY receipts_key
+WHERE r.project_number = ? AND r.key IS NOT NULL AND r.key = ?;
+
+-- receipts: The newest receipts of a project.
+SELECT r.record FROM receipts r INDEXED BY receipts_project
+WHERE r.project_number = (SELECT project_number FROM projects WHERE project = ?)
+ORDER BY r.receipt_number DESC LIMIT ?;
+
+-- receipt_columns: All receipts, with the columns by which they are found.
+SELECT p.project, r.receipt_id, r.key, r.is_redeemed, r.record FROM receipts r
+LEFT JOIN projects p USING (project_number);
+
+-- insert_receipt: A receipt that was granted.
+INSERT INTO receipts (project_number, receipt_id, key, is_redeemed, record) VALUES (?, ?, ?, ?, ?);
+
+-- redeem_receipt: The conditional write that redeems; its row count is the verdict.
+UPDATE receipts SET is_redeemed = ?, record = ? WHERE project_number = ? AND receipt_id = ? AND is_redeemed = 0;
+
+-- done_command: Whether a command was done, and as what.
+SELECT d.digest, d.sequence FROM done_commands d WHERE d.project_number = ? AND d.command_id = ?;
+
+-- insert_done_command: A command that was done.
+INSERT INTO done_commands (project_number, command_id, digest, sequence) VALUES (?, ?, ?, ?);

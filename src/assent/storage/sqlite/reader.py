@@ -14,14 +14,18 @@ from assent.protocol.ask import Ask, State
 from assent.protocol.control import Control
 from assent.protocol.notification import Notification, Source
 from assent.protocol.policy import ProjectPolicy
+from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run
 from assent.protocol.task import Task
+from assent.protocol.token import Token
 from assent.protocol.topic import Message
 from assent.storage.port import Head, Record, Step
 from assent.storage.sqlite.connection import connect, plain_errors, rows
 from assent.storage.sqlite.fork import gate
+from assent.storage.sqlite.receipt_row import receipt_of
 from assent.storage.sqlite.row import ask_of, control_of, message_of, run_of
 from assent.storage.sqlite.schema import is_current
+from assent.storage.sqlite.token_row import token_of
 from assent.storage.sqlite.transaction import LOG_SHIFT
 from assent.storage.sqlite.work_row import notification_of, policy_of, task_of
 
@@ -229,6 +233,26 @@ class SqliteReader:
     def policy(self, project: str) -> ProjectPolicy | None:
         """Return the policy of a project; None where none was ever set."""
         return next((policy_of(record) for (record,) in self._rows("policy", (project,))), None)
+
+    def tokens(self, project: str | None, limit: int) -> list[Token]:
+        """Return the newest tokens, of one project or of all, also those that have ended."""
+        projects = self._projects(project)
+        found = [token_of(record) for name in projects for (record,) in self._rows("tokens", (name, limit))]
+        if len(projects) > 1:
+            found.sort(key=lambda token: token.created_at, reverse=True)
+        return found[:limit]
+
+    def token_by_digest(self, digest: str) -> Token | None:
+        """Return the token whose secret has this digest, of whichever project."""
+        return next((token_of(record) for (record,) in self._rows("token_by_digest", (digest,))), None)
+
+    def receipt(self, project: str, receipt_id: str) -> Receipt | None:
+        """Return one receipt by its id."""
+        return next((receipt_of(record) for (record,) in self._rows("receipt", (project, receipt_id))), None)
+
+    def receipts(self, project: str, limit: int) -> list[Receipt]:
+        """Return the newest receipts of a project."""
+        return [receipt_of(record) for (record,) in self._rows("receipts", (project, limit))]
 
     def version(self) -> int:
         """Return a number that changes when another connection has committed."""

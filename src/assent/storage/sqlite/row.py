@@ -15,6 +15,7 @@ from assent.protocol.display import quote
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.prompt import Prompt, encode_prompt
 from assent.protocol.run import Run
+from assent.protocol.terms import Terms
 from assent.protocol.topic import Message
 
 __all__ = [
@@ -39,7 +40,7 @@ T = TypeVar("T")
 
 ASK_COLUMNS = (
     "a.ask_id, p.project, a.kind, a.state, a.key, a.prompt, a.digest, a.asker, a.run_id, a.opened_at,"
-    " a.deadline, a.consequence, a.escalate_to, a.ending, a.sequence, a.flags, a.claim"
+    " a.deadline, a.consequence, a.escalate_to, a.ending, a.sequence, a.flags, a.claim, a.terms"
 )
 OVERDUE, UNDELIVERED = 1, 2
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
@@ -55,6 +56,7 @@ _prompt = msgspec.json.Decoder(Prompt).decode
 _answer = msgspec.json.Decoder(Answer).decode
 _outcome = msgspec.json.Decoder(Outcome).decode
 _claim = msgspec.json.Decoder(Claim).decode
+_terms = msgspec.json.Decoder(Terms).decode
 _run = msgspec.json.Decoder(Run).decode
 _control = msgspec.json.Decoder(Control).decode
 
@@ -100,6 +102,7 @@ def insert_values(number: int, opened: int, ask: Ask) -> tuple[Any, ...]:
         flags_of(ask),
         ask.sequence,
         encode_ending(ask),
+        None if ask.terms is msgspec.UNSET else _encode(ask.terms),
     )
 
 
@@ -138,6 +141,7 @@ def _ask_of(row: tuple[Any, ...]) -> Ask:
         is_overdue=bool(flags & OVERDUE),
         is_undelivered=bool(flags & UNDELIVERED),
         claim=None if row[16] is None else _claim(row[16]),
+        terms=msgspec.UNSET if row[17] is None else _terms(row[17]),
     )
 
 

@@ -25,8 +25,10 @@ from assent.storage.sqlite.hold import FileHold, is_held
 from assent.storage.sqlite.lock import FileLock
 from assent.storage.sqlite.place import prepare
 from assent.storage.sqlite.reader import SqliteReader
+from assent.storage.sqlite.receipt_row import strayed_receipt
 from assent.storage.sqlite.row import ASK_COLUMNS, strayed_control, strayed_run
 from assent.storage.sqlite.schema import is_current, migrate
+from assent.storage.sqlite.token_row import strayed_token
 from assent.storage.sqlite.transaction import SqliteTransaction
 from assent.storage.sqlite.work_row import strayed_notification, strayed_policy, strayed_task
 
@@ -38,6 +40,8 @@ _STRAYED: dict[str, Callable[..., str | None]] = {
     "task_columns": strayed_task,
     "notification_columns": strayed_notification,
     "policy_columns": strayed_policy,
+    "token_columns": strayed_token,
+    "receipt_columns": strayed_receipt,
 }
 """Which statement reads the columns of all rows of a table, and what names a row whose columns are not its own."""
 

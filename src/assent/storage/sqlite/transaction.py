@@ -18,11 +18,14 @@ from msgspec.structs import replace
 from assent.protocol.ask import Ask, AskId, Claim, State
 from assent.protocol.control import Control
 from assent.protocol.error import CommandReusedError, StoreError
+from assent.protocol.receipt import Receipt, ReceiptId
 from assent.protocol.run import Run, RunId
+from assent.protocol.token import Token, TokenId
 from assent.protocol.topic import Message
 from assent.storage.chain import genesis, link
-from assent.storage.port import Head, Step
+from assent.storage.port import Done, Head, Step
 from assent.storage.sqlite.connection import rows, write_rows
+from assent.storage.sqlite.receipt_row import PutReceipts
 from assent.storage.sqlite.row import (
     ask_of,
     control_of,
@@ -34,6 +37,7 @@ from assent.storage.sqlite.row import (
     message_of,
     run_of,
 )
+from assent.storage.sqlite.token_row import PutTokens
 from assent.storage.sqlite.work_transaction import WorkTransaction
 
 __all__ = ["LOG_SHIFT", "SqliteTransaction"]
@@ -63,6 +67,9 @@ class SqliteTransaction(WorkTransaction):
         self._controls: dict[tuple[str, str], Control | None] = {}
         self._changed_runs: dict[tuple[str, str], int] = {}
         self._changed_controls: dict[tuple[str, str], int] = {}
+        self._tokens = PutTokens(connection, queries)
+        self._receipts = PutReceipts(connection, queries)
+        self._done: dict[tuple[int, str], Done] = {}
 
     # Reading
 
@@ -223,6 +230,38 @@ class SqliteTransaction(WorkTransaction):
         self._controls[key] = control
         self._changed_controls[key] = head.number
 
+    def token(self, project: str, token_id: TokenId) -> Token | None:
+        """Return the token as it is in this transaction."""
+        return self._tokens.find(project, token_id)
+
+    def put_token(self, head: Head, token: Token) -> None:
+        """Keep `token` as it is now."""
+        self._tokens.put(head, token)
+
+    def receipt(self, project: str, receipt_id: ReceiptId) -> Receipt | None:
+        """Return the receipt as it is in this transaction."""
+        return self._receipts.find(project, receipt_id)
+
+    def receipt_by_key(self, head: Head, key: str) -> Receipt | None:
+        """Return the receipt that holds `key`, as it is in this transaction."""
+        return self._receipts.find_by_key(head, key)
+
+    def put_receipt(self, head: Head, receipt: Receipt) -> None:
+        """Keep `receipt` as it is now."""
+        self._receipts.put(head, receipt)
+
+    def done_command(self, head: Head, command_id: str) -> Done | None:
+        """Return what is known of a command that left no row of its own."""
+        known = self._done.get((head.number, command_id))
+        if known is not None:
+            return known
+        found = rows(self._connection, self._queries["done_command"], (head.number, command_id))
+        return Done(*found[0]) if found else None
+
+    def put_done_command(self, head: Head, command_id: str, done: Done) -> None:
+        """Remember that a command was done; volatile."""
+        self._done[head.number, command_id] = done
+
     def flush(self) -> None:
         """Write what was gathered; called once, before COMMIT."""
         execute = self._connection.execute
@@ -244,6 +283,10 @@ class SqliteTransaction(WorkTransaction):
             execute(self._queries["claim_ask"], (None if claim is None else _encode(claim), ask_id))
         self._write_records()
         self.write_work()
+        self._tokens.write()
+        self._receipts.write()
+        for (number, command_id), done in self._done.items():
+            execute(self._queries["insert_done_command"], (number, command_id, done.digest, done.sequence))
         self._write("insert_events", self._events)
         for head in self._heads.values():
             if head.sequence == 0:

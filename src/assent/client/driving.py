@@ -1,0 +1,51 @@
+"""What a server does for the driver of a run that is elsewhere: the driver's commands, checked as its own client would.
+
+Rule 1: who begins a run holds it. The hold lasts as long as the driver's connection, so that a run whose driver is gone
+        is known to be driven by nobody.
+"""
+
+from __future__ import annotations
+
+from assent.client.calls import Calls
+from assent.client.door import Call, until
+from assent.client.http.translate import driver_command, start_command
+from assent.client.wheel import Plan, check_plan
+from assent.hub.command import DriverCommand
+from assent.hub.ids import new_command_id
+from assent.protocol.error import RunTakenError
+from assent.protocol.run import Run, RunId, check_run_id
+from assent.protocol.wire import DriveBody, StartBody
+
+__all__ = ["drive_run", "start_run"]
+
+
+def start_run(calls: Calls, body: StartBody, *, command_id: str = "") -> Call[Run]:
+    """Begin a run, or take over one whose driver is dead.
+
+    Raises:
+        RunTakenError: nobody holds it.
+        BadRequestError: a part of it makes no sense.
+    """
+    run_id = check_run_id(body.run_id)
+    check_plan(Plan(run_id, body.frame, body.title, body.models))
+    if not (yield from until(calls.door.is_driven(calls.project, run_id))):
+        raise RunTakenError("Hold the run first, and keep the hold open while you drive it.")
+    return (yield from _send(calls, start_command(body), command_id))
+
+
+def drive_run(calls: Calls, run_id: RunId, body: DriveBody, *, command_id: str = "") -> Call[Run]:
+    """Do what the driver says; return the run.
+
+    Raises:
+        RunTakenError: it has another fence now.
+        NotFoundError: there is no such run.
+    """
+    return (yield from _send(calls, driver_command(run_id, body), command_id))
+
+
+def _send(calls: Calls, command: DriverCommand, command_id: str) -> Call[Run]:
+    told = yield from until(
+        calls.door.send(command, calls.project, calls.principal, command_id or new_command_id())
+    )
+    assert isinstance(told, Run)  # noqa: S101 - the desk's reply to a driver
+    return told

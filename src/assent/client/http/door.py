@@ -1,0 +1,423 @@
+"""The door to a server. Fits `client.door.Door`: whatever works on a file works here, in the same way."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any, TypeVar
+from urllib.parse import quote
+
+import msgspec
+
+from assent.client.door import Following, Wait
+from assent.client.grip import beside
+from assent.client.http.exchange import RETRY_SECONDS, Exchange, Sent, exchange
+from assent.client.http.following import ServerFollowing
+from assent.client.http.hold import ServerHold
+from assent.client.http.line import ServerLine
+from assent.client.http.requests import order
+from assent.client.http.translate import journal_step, project_policy, record_of, token_of
+from assent.client.verbs import VERBS
+from assent.hub.audit import Audit
+from assent.hub.clock import SystemClock
+from assent.hub.command import Request, Told
+from assent.hub.desk import instant
+from assent.hub.record import Hold, Record, Step
+from assent.protocol import wire
+from assent.protocol.ask import Ask, AskId, State
+from assent.protocol.error import AssentError, NotFoundError, StillOpen
+from assent.protocol.notification import Notification, Source
+from assent.protocol.policy import ProjectPolicy
+from assent.protocol.principal import Principal
+from assent.protocol.receipt import Receipt
+from assent.protocol.run import Run, RunId
+from assent.protocol.task import Task
+from assent.protocol.token import Token
+from assent.protocol.topic import Message
+from assent.protocol.wire import MAX_PAGE
+
+__all__ = ["POLL_SECONDS", "HttpDoor"]
+
+POLL_SECONDS = 25.0
+"""How long one long poll waits: shorter than what proxies on the way usually allow."""
+
+T = TypeVar("T")
+_encoder = msgspec.json.Encoder()
+_decoders: dict[str, msgspec.json.Decoder[Any]] = {}
+
+
+def _decoder(name: str) -> msgspec.json.Decoder[Any]:
+    # Made when they are first used: to make all of them takes longer than most commands do.
+    found = _decoders.get(name)
+    if found is None:
+        found = _decoders[name] = msgspec.json.Decoder(VERBS[name].reply)
+    return found
+
+
+class HttpDoor:
+    """A server at an address, and the token that it is shown."""
+
+    def __init__(self, url: str, token: str = "") -> None:
+        self._line = ServerLine(url, token)
+        self._clock = SystemClock()
+        self._who: Principal | None = None
+
+    @property
+    def url(self) -> str:
+        """The address of the server."""
+        return self._line.url
+
+    def who(self) -> Wait[Principal | None]:
+        """Say whose token it is."""
+
+        def ask() -> Exchange[Principal | None]:
+            if self._who is None:  # whose a token is never changes
+                told: wire.WhoReply = yield from self._do("who_am_i")
+                self._who = Principal(told.role, told.name)
+            return self._who
+
+        return self._line.waits(ask())
+
+    def now(self) -> datetime:
+        """Return the moment by the clock here; what must be exact is stamped by the server."""
+        return instant(self._clock.now())
+
+    def send(self, request: Request, project: str, principal: Principal, command_id: str) -> Wait[Told]:
+        """Have a command done; who sends it is said by the token, whatever `principal` says."""
+        del principal
+
+        def ask() -> Exchange[Told]:
+            ordered = order(request)
+            reply = yield from self._do(
+                ordered.verb,
+                {"project": project, **ordered.path},
+                body=ordered.body,
+                query=ordered.query,
+                headers={"idempotency-key": command_id}
+                | ({"assent-via": ordered.via} if ordered.via else {}),
+            )
+            return ordered.told(reply)
+
+        return self._line.waits(ask())
+
+    # Asks
+
+    def until_ended(self, ask_id: AskId, project: str, seconds: float | None) -> Wait[Ask]:
+        """Wait until the ask has ended; a server that is away meanwhile is waited for, too."""
+
+        def ask() -> Exchange[Ask]:
+            until = None if seconds is None else time.monotonic() + seconds
+            while True:
+                left = POLL_SECONDS if until is None else max(0.0, until - time.monotonic())
+                found: Ask = yield from self._poll(
+                    "wait_for_ask",
+                    {"project": project, "ask": ask_id},
+                    {},
+                    min(left, POLL_SECONDS),
+                    left=until,
+                )
+                if not found.is_open:
+                    return found
+                if until is not None and time.monotonic() >= until:
+                    raise StillOpen(ask=found)
+
+        return self._line.waits(ask())
+
+    def find(self, ask_id: str, project: str | None) -> Wait[list[Ask]]:
+        """Find asks by id, or by the end of one."""
+        return self._list("asks", project, {"ending": ask_id, "state": "all"})
+
+    def asks(self, project: str | None, state: State | None, limit: int) -> Wait[list[Ask]]:
+        """List asks, newest first."""
+        return self._list("asks", project, {"state": state or "all", "limit": str(min(limit, MAX_PAGE))})
+
+    def count(self, project: str | None) -> Wait[int]:
+        """Count what waits."""
+        return self._count("asks", project)
+
+    def receipt(self, project: str, receipt_id: str) -> Wait[Receipt | None]:
+        """Find a receipt by its id."""
+        return self._find("show_receipt", {"project": project, "receipt": receipt_id})
+
+    # The log, flows and topics
+
+    def head(self, project: str) -> Wait[int]:
+        """Return the number of the last event of a project."""
+
+        def ask() -> Exchange[int]:
+            told: wire.HeadReply = yield from self._do("show_head", {"project": project})
+            return told.sequence
+
+        return self._line.waits(ask())
+
+    def records(self, project: str, after: int, limit: int) -> Wait[list[Record]]:
+        """Read the log."""
+        return self._line.waits(self._records(project, after, limit))
+
+    def _records(self, project: str, after: int, limit: int, seconds: float = 0.0) -> Exchange[list[Record]]:
+        query = {"after": str(after), "limit": str(min(limit, MAX_PAGE))}
+        told: wire.Log = yield from self._poll("read_log", {"project": project}, query, seconds)
+        return [record_of(project, each) for each in told.events]
+
+    def steps(self, project: str, flow_id: str) -> Wait[list[Step]]:
+        """Read a flow's journal."""
+
+        def ask() -> Exchange[list[Step]]:
+            told: wire.Steps = yield from self._do("list_steps", {"project": project, "flow": flow_id})
+            return [journal_step(each) for each in told.steps]
+
+        return self._line.waits(ask())
+
+    def hold(self, project: str, flow_id: str) -> Wait[Hold]:
+        """Take the right to drive a flow."""
+        return self._hold(project, wire.HoldBody(flow_id=flow_id))
+
+    def messages(self, project: str, topic: str, after: int, limit: int) -> Wait[list[Message]]:
+        """Read a topic."""
+        return self._line.waits(self._messages(project, topic, after, limit))
+
+    def _messages(
+        self, project: str, topic: str, after: int, limit: int, seconds: float = 0.0
+    ) -> Exchange[list[Message]]:
+        query = {"after": str(after), "limit": str(min(limit, MAX_PAGE))}
+        path = {"project": project, "topic": topic}
+        told: wire.Messages = yield from self._poll("read_topic", path, query, seconds)
+        return list(told.messages)
+
+    # Runs
+
+    def until_run_changed(self, run_id: RunId, project: str, after: int, seconds: float | None) -> Wait[Run]:
+        """Wait until the run has changed; a server that is away meanwhile is waited for, too."""
+
+        def ask() -> Exchange[Run]:
+            until = None if seconds is None else time.monotonic() + seconds
+            path = {"project": project, "run": run_id}
+            while True:
+                left = POLL_SECONDS if until is None else max(0.0, until - time.monotonic())
+                told: wire.RunReply = yield from self._poll(
+                    "show_run", path, {"after": str(after)}, min(left, POLL_SECONDS), left=until
+                )
+                if told.record.sequence > after:
+                    return told.record
+                if until is not None and time.monotonic() >= until:
+                    raise StillOpen
+
+        return self._line.waits(ask())
+
+    def find_run(self, project: str, run_id: RunId) -> Wait[Run | None]:
+        """Find a run by its id."""
+
+        def ask() -> Exchange[Run | None]:
+            try:
+                told: wire.RunReply = yield from self._do("show_run", {"project": project, "run": run_id})
+            except NotFoundError:
+                return None
+            return told.record
+
+        return self._line.waits(ask())
+
+    def runs(self, project: str | None, limit: int, *, active: bool) -> Wait[list[Run]]:
+        """List runs, newest first."""
+
+        def ask() -> Exchange[list[Run]]:
+            name, path = _scoped("list_runs", project)
+            query = {"active": str(active).lower(), "limit": str(min(limit, MAX_PAGE))}
+            told: wire.Runs = yield from self._do(name, path, query=query)
+            return [each.record for each in told.runs]
+
+        return self._line.waits(ask())
+
+    def is_driven(self, project: str, run_id: RunId) -> Wait[bool]:
+        """Say whether somebody alive drives the run."""
+
+        def ask() -> Exchange[bool]:
+            try:
+                told: wire.RunReply = yield from self._do("show_run", {"project": project, "run": run_id})
+            except NotFoundError:
+                return False
+            return told.driver is not None
+
+        return self._line.waits(ask())
+
+    def hold_run(self, project: str, run_id: RunId) -> Wait[Hold]:
+        """Take the right to drive a run."""
+        return self._hold(project, wire.HoldBody(run_id=run_id))
+
+    def _hold(self, project: str, body: wire.HoldBody) -> Wait[Hold]:
+        path = f"/projects/{quote(project, safe='')}"
+        return beside(lambda: ServerHold(self._line, path, body))
+
+    # Work
+
+    def notification(self, project: str, notification_id: str) -> Wait[Notification | None]:
+        """Find a notification by its id."""
+        return self._find("show_notification", {"project": project, "notification": notification_id})
+
+    def notifications(self, project: str | None, limit: int, *, is_open: bool) -> Wait[list[Notification]]:
+        """List notifications, newest first."""
+        query = {"status": "open" if is_open else "all", "limit": str(min(limit, MAX_PAGE))}
+        return self._list("notifications", project, query)
+
+    def notifications_about(self, project: str, source: Source, source_id: str) -> Wait[list[Notification]]:
+        """List all notifications about one thing, oldest first."""
+        return self._list("notifications", project, {"source": source, "source_id": source_id})
+
+    def count_notifications(self, project: str | None) -> Wait[int]:
+        """Count what is open."""
+        return self._count("notifications", project)
+
+    def task(self, project: str, task_id: str) -> Wait[Task | None]:
+        """Find a task by its id."""
+
+        def ask() -> Exchange[Task | None]:
+            try:
+                told: wire.TaskReply = yield from self._do("show_task", {"project": project, "task": task_id})
+            except NotFoundError:
+                return None
+            return told.task
+
+        return self._line.waits(ask())
+
+    def tasks(self, project: str | None, limit: int, *, is_live: bool) -> Wait[list[Task]]:
+        """List tasks."""
+
+        def ask() -> Exchange[list[Task]]:
+            query = {"status": "live" if is_live else "all", "limit": str(min(limit, MAX_PAGE))}
+            told: wire.Tasks = yield from self._do("list_tasks", {"project": project or ""}, query=query)
+            return [each.task for each in told.tasks]
+
+        return self._line.waits(ask())
+
+    def policy(self, project: str) -> Wait[ProjectPolicy | None]:
+        """Find a project's policy."""
+
+        def ask() -> Exchange[ProjectPolicy | None]:
+            return project_policy((yield from self._do("show_policy", {"project": project})))
+
+        return self._line.waits(ask())
+
+    def tokens(self, project: str, limit: int) -> Wait[list[Token]]:
+        """List the tokens that were made in a project, newest first."""
+
+        def ask() -> Exchange[list[Token]]:
+            told: wire.Tokens = yield from self._do("list_tokens", {"project": project})
+            return [token_of(each) for each in told.tokens[:limit]]
+
+        return self._line.waits(ask())
+
+    # The whole
+
+    def projects(self) -> Wait[list[str]]:
+        """List the projects that the token reaches and that have something in their log."""
+
+        def ask() -> Exchange[list[str]]:
+            told: wire.Projects = yield from self._do("list_projects")
+            return list(told.projects)
+
+        return self._line.waits(ask())
+
+    def follow(self, project: str, after: int) -> Following[Record]:
+        """Follow a project's log."""
+
+        def read(last: int, seconds: float) -> list[Record]:
+            return self._line.talk(self._records(project, last, MAX_PAGE, seconds))
+
+        return ServerFollowing(read, after)
+
+    def follow_topic(self, project: str, topic: str, after: int) -> Following[Message]:
+        """Follow a topic."""
+
+        def read(last: int, seconds: float) -> list[Message]:
+            return self._line.talk(self._messages(project, topic, last, MAX_PAGE, seconds))
+
+        return ServerFollowing(read, after)
+
+    def verify(self) -> Wait[Audit]:
+        """Have the server check its whole store."""
+
+        def ask() -> Exchange[Audit]:
+            told: wire.AuditReply = yield from self._do("verify", seconds=600.0)
+            return Audit(**msgspec.structs.asdict(told))
+
+        return self._line.waits(ask())
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._line.close()
+
+    # Inside
+
+    def _do(
+        self,
+        name: str,
+        path: Mapping[str, str] = {},
+        *,
+        body: Any = None,
+        query: Mapping[str, str] = {},
+        headers: Mapping[str, str] = {},
+        seconds: float = 0.0,
+        patience: float | None = RETRY_SECONDS,
+    ) -> Exchange[Any]:
+        verb = VERBS[name]
+        place = verb.path.replace(":path}", "}").format_map(
+            {key: quote(part, safe="") for key, part in path.items()}
+        )
+        content = b"" if body is None else _encoder.encode(body)
+        kind = {"content-type": "application/json"} if content else {}
+        sent = Sent(verb.method, place, dict(query), content, {**kind, **headers}, seconds)
+        reply = yield from exchange(self._line, sent, patience)
+        try:
+            return _decoder(name).decode(reply)
+        except msgspec.DecodeError as error:
+            raise AssentError(
+                f"{self.url} answers as no Assent server of this version does: {error}."
+            ) from None
+
+    def _poll(
+        self,
+        name: str,
+        path: Mapping[str, str],
+        query: Mapping[str, str],
+        seconds: float,
+        *,
+        left: float | None = 0.0,
+    ) -> Exchange[Any]:
+        """Ask, and let the server wait for what is asked; without a limit (`left`), a server that is away is tried for ever."""
+        patience = (
+            RETRY_SECONDS if left == 0.0 else None if left is None else max(1.0, left - time.monotonic())
+        )
+        wait = {"wait": f"{seconds:g}"} if seconds > 0 else {}
+        return (yield from self._do(name, path, query={**query, **wait}, seconds=seconds, patience=patience))
+
+    def _find(self, name: str, path: Mapping[str, str]) -> Wait[Any]:
+        def ask() -> Exchange[Any]:
+            try:
+                return (yield from self._do(name, path))
+            except NotFoundError:
+                return None
+
+        return self._line.waits(ask())
+
+    def _list(self, noun: str, project: str | None, query: Mapping[str, str]) -> Wait[list[Any]]:
+        def ask() -> Exchange[list[Any]]:
+            name, path = _scoped(f"list_{noun}", project)
+            return list(getattr((yield from self._do(name, path, query=query)), noun))
+
+        return self._line.waits(ask())
+
+    def _count(self, noun: str, project: str | None) -> Wait[int]:
+        def ask() -> Exchange[int]:
+            name, path = _scoped(f"count_{noun}", project)
+            told: wire.Count = yield from self._do(name, path)
+            return told.count
+
+        return self._line.waits(ask())
+
+
+def _scoped(name: str, project: str | None) -> tuple[str, dict[str, str]]:
+    """Return the verb for one project, or for all of the caller's."""
+    if project is not None:
+        return name, {"project": project}
+    verb, _, noun = name.partition("_")
+    return f"{verb}_all_{noun}", {}

@@ -1,0 +1,179 @@
+"""The two drivers of an exchange, on one connection pool each: for a thread, and for the tasks of an event loop."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Coroutine
+from ipaddress import ip_address
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
+
+import httpx2
+
+from assent.client.door import Wait
+from assent.client.http.exchange import Exchange, Line, Pause, Sent
+from assent.hub.future import Future, LightFuture
+from assent.protocol.error import BadRequestError
+
+if TYPE_CHECKING:
+    import asyncio
+
+__all__ = ["ServerLine"]
+
+T = TypeVar("T")
+_CONNECT_SECONDS = 5.0
+_SPARE_SECONDS = 15.0
+"""Beyond what a reply may take by itself."""
+_LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=32)
+
+
+class ServerLine(Line):
+    """The way to one server, with one token."""
+
+    def __init__(self, url: str, token: str) -> None:
+        super().__init__(_check_url(url))
+        self._headers = {"authorization": f"Bearer {_check_token(token)}"} if token else {}
+        self._options: dict[str, Any] = {
+            "base_url": self.url,
+            "headers": self._headers,
+            "limits": _LIMITS,
+            "timeout": _CONNECT_SECONDS,
+            "trust_env": not _is_loopback(self.url),  # nobody's proxy knows our loopback
+            # Without TLS there is nothing to verify, and to read all authorities takes longer than most commands do.
+            "verify": not self.url.startswith("http://"),
+        }
+        self._client: httpx2.Client | None = None
+        self._pid = os.getpid()
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = WeakKeyDictionary()
+
+    @property
+    def client(self) -> httpx2.Client:
+        """The pool for threads; a forked child has its own, as two processes on one connection hear each other's replies."""
+        if self._pid != os.getpid():
+            self._client, self._pid = None, os.getpid()
+            self._loops = WeakKeyDictionary()
+        if self._client is None:
+            self._client = httpx2.Client(**self._options)
+        return self._client
+
+    def waits(self, dialogue: Exchange[T]) -> Wait[T]:
+        """Return an exchange as something to wait for."""
+
+        def start(loop: asyncio.AbstractEventLoop | None) -> Future[T]:
+            if loop is not None:
+                return loop.create_task(self._converse(dialogue, loop))
+            light: LightFuture[T] = LightFuture()
+            light.set(self.talk(dialogue), None)
+            return light
+
+        return Wait(start, give_up=_give_up)
+
+    def talk(self, dialogue: Exchange[T]) -> T:
+        """Drive an exchange on this thread."""
+        client = self.client
+        came: httpx2.Response | Exception | None = None
+        try:
+            step = next(dialogue)
+            while True:
+                if isinstance(step, Pause):
+                    time.sleep(step.seconds)
+                    came = None
+                else:
+                    try:
+                        came = client.request(**_request(step))
+                    except httpx2.RequestError as error:
+                        came = error
+                step = dialogue.send(came)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        finally:
+            dialogue.close()
+
+    async def _converse(self, dialogue: Exchange[T], loop: asyncio.AbstractEventLoop) -> T:
+        client = self._loops.get(loop)
+        if client is None or client.is_closed:
+            client = self._loops[loop] = httpx2.AsyncClient(**self._options)
+        came: httpx2.Response | Exception | None = None
+        try:
+            step = next(dialogue)
+            while True:
+                if isinstance(step, Pause):
+                    await _sleep(loop, step.seconds)
+                    came = None
+                else:
+                    try:
+                        came = await client.request(**_request(step))
+                    except httpx2.RequestError as error:
+                        came = error
+                step = dialogue.send(came)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        finally:
+            dialogue.close()
+
+    def close(self) -> None:
+        """Let go of the connections. Those of event loops end with their loops."""
+        if self._client is not None and self._pid == os.getpid():
+            self._client.close()
+        self._client = None
+
+
+def _request(sent: Sent) -> dict[str, Any]:
+    timeout = httpx2.Timeout(_CONNECT_SECONDS, read=sent.seconds + _SPARE_SECONDS)
+    return {
+        "method": sent.method,
+        "url": sent.path,
+        "params": sent.query,
+        "content": sent.content,
+        "headers": sent.headers,
+        "timeout": timeout,
+    }
+
+
+def _sleep(
+    loop: asyncio.AbstractEventLoop, seconds: float
+) -> Coroutine[Any, Any, None] | asyncio.Future[None]:
+    # Without asyncio's own: importing it takes longer than all the rest, and whoever has a loop has it already.
+    future: asyncio.Future[None] = loop.create_future()
+    loop.call_later(seconds, _wake, future)
+    return future
+
+
+def _wake(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _give_up(future: Future[Any]) -> None:
+    if not isinstance(future, LightFuture):
+        future.cancel()
+
+
+def _check_url(url: str) -> str:
+    parts = urlsplit(url)
+    try:
+        is_plain = parts.port is None or parts.port > 0
+    except ValueError:
+        is_plain = False
+    if not (is_plain and parts.hostname and not parts.username and not parts.query and not parts.fragment):
+        raise BadRequestError("A server's address is http://host:port or https://host, and nothing more.")
+    return url.rstrip("/")
+
+
+def _check_token(token: str) -> str:
+    token = token.strip()
+    if not (token.isascii() and token.isprintable() and " " not in token):
+        raise BadRequestError("ASSENT_TOKEN is no token: assent token create makes one.")
+    return token
+
+
+def _is_loopback(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost" or host.endswith(".localhost")

@@ -1,0 +1,399 @@
+"""Every verb of the HTTP interface: one table, from which come the server's routes, the client's requests, the OpenAPI
+document and the matrix of who may do what.
+
+Rule 1: who may use a verb that changes something is what the hub says of the command that it sends (`RIGHTS`).
+Rule 2: a GET changes nothing, ever.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from assent.hub.authorise import RIGHTS
+from assent.hub.command import (
+    AnswerAsk,
+    ClaimAsk,
+    CreateToken,
+    OpenAsk,
+    PostMessage,
+    RedeemReceipt,
+    ReportUndelivered,
+    RequestApproval,
+    RevokeToken,
+    StartRun,
+    WithdrawAsk,
+    WriteStep,
+)
+from assent.hub.work_command import (
+    AddNotification,
+    BlockTask,
+    CreateTask,
+    DismissNotification,
+    ResolveNotification,
+    SetPolicy,
+    TakeResult,
+)
+from assent.protocol import wire
+from assent.protocol.ask import Ask
+from assent.protocol.control import ControlMessage
+from assent.protocol.notification import Notification
+from assent.protocol.principal import Role
+from assent.protocol.receipt import Receipt
+
+__all__ = ["VERBS", "Verb"]
+
+_EVERYBODY = frozenset(Role)
+_PROJECT = "/projects/{project}"
+
+
+class Verb(msgspec.Struct, frozen=True, kw_only=True):
+    """One thing that can be done over HTTP."""
+
+    name: str
+    method: str
+    path: str
+    summary: str
+    roles: frozenset[Role] = _EVERYBODY
+    query: type[msgspec.Struct] | None = None
+    body: Any = None
+    """The type of the body; None where there is none."""
+    is_body_optional: bool = False
+    reply: Any
+    status: int = 200
+    media: str = "application/json"
+    """Of the reply."""
+
+    @property
+    def is_change(self) -> bool:
+        """It may change something."""
+        return self.method != "GET"
+
+    @property
+    def tag(self) -> str:
+        """The noun that it is about."""
+        return self.path.removeprefix(_PROJECT).strip("/").partition("/")[0] or "projects"
+
+
+def _get(name: str, path: str, summary: str, reply: Any, query: type[msgspec.Struct] | None = None) -> Verb:
+    return Verb(name=name, method="GET", path=path, summary=summary, reply=reply, query=query)
+
+
+def _post(
+    name: str, path: str, summary: str, roles: frozenset[Role], body: Any, reply: Any, status: int = 200
+) -> Verb:
+    return Verb(
+        name=name,
+        method="POST",
+        path=path,
+        summary=summary,
+        roles=roles,
+        body=body,
+        reply=reply,
+        status=status,
+        is_body_optional=body in (wire.ReasonBody, None),
+    )
+
+
+_TOPIC = _PROJECT + "/topics/{topic:path}"
+_ASK = _PROJECT + "/asks/{ask}"
+_RUN = _PROJECT + "/runs/{run:path}"
+_NOTES = _PROJECT + "/notifications"
+_TASK = _PROJECT + "/tasks/{task}"
+
+VERBS: dict[str, Verb] = {
+    verb.name: verb
+    for verb in (
+        # Asks
+        _post("open_ask", _PROJECT + "/asks", "Ask a person.", RIGHTS[OpenAsk], wire.AskBody, Ask, 201),
+        _get("list_asks", _PROJECT + "/asks", "List asks, newest first.", wire.Asks, wire.AsksQuery),
+        _get("count_asks", _PROJECT + "/asks/count", "Count what waits.", wire.Count),
+        _get(
+            "list_all_asks",
+            "/asks",
+            "List the asks of all projects of the caller.",
+            wire.Asks,
+            wire.AsksQuery,
+        ),
+        _get("count_all_asks", "/asks/count", "Count what waits in all projects of the caller.", wire.Count),
+        _get("show_ask", _ASK, "Show one ask.", Ask),
+        Verb(
+            name="withdraw_ask",
+            method="DELETE",
+            path=_ASK,
+            summary="Take an ask back; an agent only its own.",
+            roles=RIGHTS[WithdrawAsk],
+            query=wire.ReasonQuery,
+            reply=Ask,
+        ),
+        _post(
+            "answer_ask",
+            _ASK + "/answer",
+            "Answer an ask, or decline it.",
+            RIGHTS[AnswerAsk],
+            wire.AnswerBody,
+            Ask,
+        ),
+        _get(
+            "wait_for_ask",
+            _ASK + "/answer",
+            "Wait for the end of an ask; always 200 with the ask as it is then.",
+            Ask,
+            wire.WaitQuery,
+        ),
+        _post("claim_ask", _ASK + "/claim", "Say that one is on it.", RIGHTS[ClaimAsk], None, Ask),
+        _post(
+            "report_undelivered",
+            _ASK + "/undelivered",
+            "Say that no surface could show it; it stays open.",
+            RIGHTS[ReportUndelivered],
+            wire.ReasonBody,
+            Ask,
+        ),
+        # Approvals
+        _post(
+            "request_approval",
+            _PROJECT + "/approvals",
+            "Ask whether an action may happen; the policy says whether a person is asked.",
+            RIGHTS[RequestApproval],
+            wire.ApprovalBody,
+            wire.ApprovalReply,
+            201,
+        ),
+        _get("show_receipt", _PROJECT + "/receipts/{receipt}", "Show one receipt.", Receipt),
+        _post(
+            "redeem_receipt",
+            _PROJECT + "/receipts/{receipt}/redeem",
+            "Spend a receipt, once, on exactly the action that was approved.",
+            RIGHTS[RedeemReceipt],
+            wire.RedeemBody,
+            Receipt,
+        ),
+        # Topics
+        _post(
+            "post_message",
+            _TOPIC,
+            "Put a message into a topic; on loop:control it is a REQUEST, and taken up at once.",
+            RIGHTS[PostMessage],
+            Any,
+            wire.PostedReply,
+            201,
+        ),
+        _get("read_topic", _TOPIC, "Read a topic, oldest first.", wire.Messages, wire.LogQuery),
+        # Runs
+        _get("list_runs", _PROJECT + "/runs", "List runs, newest first.", wire.Runs, wire.RunsQuery),
+        _get(
+            "list_all_runs",
+            "/runs",
+            "List the runs of all projects of the caller.",
+            wire.Runs,
+            wire.RunsQuery,
+        ),
+        _get("show_run", _RUN, "Show one run; or wait until it has changed.", wire.RunReply, wire.RunQuery),
+        _post(
+            "control_run",
+            _RUN + "/control",
+            "Pause, resume, cancel or escalate a run; the reply is its RESULT.",
+            RIGHTS[PostMessage] - {Role.AGENT},
+            wire.ControlBody,
+            ControlMessage,
+        ),
+        _post(
+            "start_run",
+            _PROJECT + "/runs",
+            "Begin a run, or take over one whose driver is dead.",
+            RIGHTS[StartRun],
+            wire.StartBody,
+            wire.RunReply,
+            201,
+        ),
+        _post(
+            "drive_run",
+            _RUN + "/drive",
+            "Say what the driver of a run does, under its fence.",
+            RIGHTS[StartRun],
+            wire.DriveBody,
+            wire.RunReply,
+        ),
+        Verb(
+            name="hold",
+            method="POST",
+            path=_PROJECT + "/holds",
+            summary="Drive a flow or a run alone, for as long as the reply is open; a line comes every few seconds.",
+            roles=RIGHTS[StartRun],
+            body=wire.HoldBody,
+            reply=str,
+            media="text/plain",
+        ),
+        # Flows
+        _get(
+            "list_steps", _PROJECT + "/flows/{flow:path}/steps", "Read a durable flow's journal.", wire.Steps
+        ),
+        _post(
+            "write_step",
+            _PROJECT + "/flows/{flow:path}/steps",
+            "Keep one entry of a durable flow's journal.",
+            RIGHTS[WriteStep],
+            wire.FlowStep,
+            wire.FlowStep,
+            201,
+        ),
+        # Results and notifications
+        _post(
+            "hand_in",
+            _PROJECT + "/agent-results",
+            "Hand in an agent's result; what it asks is put to people.",
+            RIGHTS[TakeResult],
+            wire.ResultBody,
+            wire.HandedReply,
+            201,
+        ),
+        _get(
+            "list_notifications",
+            _NOTES,
+            "List notifications, newest first.",
+            wire.Notifications,
+            wire.NotificationsQuery,
+        ),
+        _get(
+            "list_all_notifications",
+            "/notifications",
+            "List the notifications of all projects of the caller.",
+            wire.Notifications,
+            wire.NotificationsQuery,
+        ),
+        _get("count_notifications", _NOTES + "/count", "Count the open ones.", wire.Count),
+        _get(
+            "count_all_notifications",
+            "/notifications/count",
+            "Count the open ones of all projects of the caller.",
+            wire.Count,
+        ),
+        _post(
+            "add_notification",
+            _NOTES,
+            "Tell people something, and ask them where it asks.",
+            RIGHTS[AddNotification],
+            wire.NotificationBody,
+            Notification,
+            201,
+        ),
+        _get("show_notification", _NOTES + "/{notification}", "Show one notification.", Notification),
+        Verb(
+            name="resolve_notification",
+            method="PATCH",
+            path=_NOTES + "/{notification}",
+            summary="Answer a notification, or without a body dismiss it.",
+            roles=RIGHTS[ResolveNotification],
+            body=wire.PatchBody,
+            is_body_optional=True,
+            reply=Notification,
+        ),
+        Verb(
+            name="clear_notifications",
+            method="DELETE",
+            path=_NOTES,
+            summary="Dismiss every open notification.",
+            roles=RIGHTS[DismissNotification],
+            reply=wire.Cleared,
+        ),
+        # Tasks
+        _post(
+            "create_task",
+            _PROJECT + "/tasks",
+            "Create a task.",
+            RIGHTS[CreateTask],
+            wire.TaskBody,
+            wire.TaskReply,
+            201,
+        ),
+        _get("list_tasks", _PROJECT + "/tasks", "List tasks, newest first.", wire.Tasks, wire.TasksQuery),
+        _get(
+            "list_ready",
+            _PROJECT + "/tasks/ready",
+            "List what can be taken in hand now, in order.",
+            wire.Tasks,
+        ),
+        _get("show_task", _TASK, "Show one task.", wire.TaskReply),
+        Verb(
+            name="update_task",
+            method="PATCH",
+            path=_TASK,
+            summary="Change a task; block_reason blocks it.",
+            roles=RIGHTS[BlockTask],
+            body=wire.TaskPatch,
+            reply=wire.TaskReply,
+        ),
+        _get(
+            "read_chat",
+            _TASK + "/chat",
+            "Read a task's chat, and what the agent's next run is told because of it.",
+            wire.ChatReply,
+        ),
+        _post(
+            "say_in_chat",
+            _TASK + "/chat",
+            "Say something in a task's chat.",
+            RIGHTS[PostMessage],
+            wire.ChatBody,
+            wire.PostedReply,
+            201,
+        ),
+        # Policies
+        _get("show_policy", _PROJECT + "/policy", "Show how far agents may go.", wire.PolicyReply),
+        Verb(
+            name="set_policy",
+            method="PUT",
+            path=_PROJECT + "/policy",
+            summary="Set the levels of the categories that are named.",
+            roles=RIGHTS[SetPolicy],
+            body=wire.PolicyBody,
+            reply=wire.PolicyReply,
+        ),
+        # Credentials
+        Verb(
+            name="list_tokens",
+            method="GET",
+            path=_PROJECT + "/tokens",
+            summary="List the tokens that were made in this project.",
+            roles=RIGHTS[RevokeToken],
+            reply=wire.Tokens,
+        ),
+        _post(
+            "create_token",
+            _PROJECT + "/tokens",
+            "Make a credential; its secret is told once.",
+            RIGHTS[CreateToken],
+            wire.TokenBody,
+            wire.TokenReply,
+            201,
+        ),
+        Verb(
+            name="revoke_token",
+            method="DELETE",
+            path=_PROJECT + "/tokens/{token}",
+            summary="End a token now, on open streams, too.",
+            roles=RIGHTS[RevokeToken],
+            reply=wire.TokenReply,
+        ),
+        # The record
+        _get("show_head", _PROJECT + "/log/head", "Say where the log ends.", wire.HeadReply),
+        _get("read_log", _PROJECT + "/log", "Read the log, oldest first.", wire.Log, wire.LogQuery),
+        _get(
+            "list_projects",
+            "/projects",
+            "List the projects that the caller can see something in.",
+            wire.Projects,
+        ),
+        _get("who_am_i", "/whoami", "Say whose token it is, and what it is good for.", wire.WhoReply),
+        Verb(
+            name="verify",
+            method="GET",
+            path="/audit",
+            summary="Check the whole store: its chain, its numbers, its rows.",
+            roles=_EVERYBODY - {Role.AGENT},
+            reply=wire.AuditReply,
+        ),
+    )
+}

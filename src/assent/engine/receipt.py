@@ -1,0 +1,162 @@
+"""A receipt lets one action happen, once, by whoever asked for it, before its time is over.
+
+Rule 1: whatever grants or redeems a receipt is in this file.
+Rule 2: what is compared is the canonical action, byte for byte. Names, titles and summaries decide nothing.
+Rule 3: a refused command raises, says what is wrong, and leaves the receipt as it was: who presented another action by
+        mistake may still present the right one.
+
+The docs' diagram is printed from TRANSITIONS, and a test walks all pairs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from assent.engine.receipt_command import GrantReceipt, ReceiptCommand, RedeemReceipt
+from assent.engine.receipt_event import ReceiptEvent, ReceiptGranted, ReceiptRedeemed
+from assent.protocol.canonical import canonical, digest
+from assent.protocol.difference import MAX_DIFFERENCES, find_differences, render_differences
+from assent.protocol.display import quote
+from assent.protocol.error import (
+    ApprovalDiffersError,
+    CommandReusedError,
+    ConflictError,
+    Expired,
+    ForbiddenError,
+    NotFoundError,
+)
+from assent.protocol.receipt import Receipt, ReceiptId, ReceiptStatus, render_expiry, render_redeeming
+from assent.protocol.terms import check_life
+
+__all__ = [
+    "TRANSITIONS",
+    "GrantReceipt",
+    "ReceiptCommand",
+    "ReceiptEvent",
+    "ReceiptGranted",
+    "ReceiptRedeemed",
+    "RedeemReceipt",
+    "decide",
+    "evolve",
+]
+
+TRANSITIONS: dict[ReceiptStatus | None, dict[type[ReceiptEvent], ReceiptStatus]] = {
+    None: {ReceiptGranted: ReceiptStatus.GRANTED},
+    ReceiptStatus.GRANTED: {ReceiptRedeemed: ReceiptStatus.REDEEMED},
+    ReceiptStatus.REDEEMED: {},
+}
+
+
+def decide(receipt: Receipt | None, command: ReceiptCommand) -> tuple[ReceiptEvent, ...]:
+    """Return what `command` does to `receipt`; nothing when it was done before.
+
+    Raises:
+        NotFoundError: there is no such receipt.
+        ForbiddenError: somebody else than the asker presents it.
+        ConflictError: it was redeemed before; the sentence says when and by whom.
+        Expired: its time is over.
+        ApprovalDiffersError: another action is presented; the sentence says what differs.
+        CommandReusedError: its id, or the command's, stands for something else.
+    """
+    return _DECISIONS[type(command)](receipt, command)
+
+
+def evolve(receipt: Receipt | None, event: ReceiptEvent, *, project: str = "", sequence: int = 0) -> Receipt:
+    """Return the receipt as it is after `event`, the project's event number `sequence`."""
+    status = TRANSITIONS[receipt.status if receipt else None][type(event)]
+    if isinstance(event, ReceiptGranted):
+        return Receipt(
+            event.receipt_id,
+            project,
+            event.title,
+            event.level,
+            event.action,
+            event.action_digest,
+            event.digest,
+            event.asker,
+            event.by,
+            event.at,
+            event.expires_at,
+            event.assurance,
+            event.category,
+            event.ask_id,
+            event.notification_id,
+            event.key,
+            sequence=sequence,
+        )
+    assert receipt is not None  # noqa: S101 - TRANSITIONS has just said so
+    redeemed = replace(
+        receipt, redeemed_at=event.at, redeemed_by=event.by, command_id=event.command_id, sequence=sequence
+    )
+    assert redeemed.status is status  # noqa: S101 - a status is read off the fields, and must be the table's
+    return redeemed
+
+
+def _grant(receipt: Receipt | None, command: GrantReceipt) -> tuple[ReceiptEvent, ...]:
+    action_digest = digest(canonical(command.action))
+    if receipt is not None:
+        known = (receipt.digest, receipt.action_digest, receipt.asker, receipt.ask_id)
+        if known != (command.digest, action_digest, command.asker, command.ask_id):
+            raise CommandReusedError(f"{receipt.receipt_id} already stands for another approval.")
+        return ()
+    at = command.stamp.at
+    life = timedelta(seconds=command.terms.life_seconds)
+    check_life(life)
+    return (
+        ReceiptGranted(
+            command.terms.receipt_id,
+            at,
+            command.level,
+            command.title,
+            command.action,
+            action_digest,
+            command.digest,
+            command.asker,
+            command.by,
+            at + life,
+            command.assurance,
+            command.terms.category,
+            command.ask_id,
+            command.notification_id,
+            command.key,
+        ),
+    )
+
+
+def _redeem(receipt: Receipt | None, command: RedeemReceipt) -> tuple[ReceiptEvent, ...]:
+    receipt = _found(receipt, command.receipt_id)
+    stamp = command.stamp
+    if str(stamp.by) != receipt.asker:
+        raise ForbiddenError(f"{stamp.by} did not ask for this approval: only {receipt.asker} can redeem it.")
+    is_same = digest(canonical(command.action)) == receipt.action_digest
+    if receipt.redeemed_at is not None:
+        if stamp.command_id and stamp.command_id == receipt.command_id:
+            if not is_same:
+                raise CommandReusedError
+            return ()  # a retry gets its own reply
+        raise ConflictError(f"An approval is used once: {render_redeeming(receipt)}")
+    if stamp.at >= receipt.expires_at:
+        raise Expired(render_expiry(receipt))
+    if not is_same:
+        differences = find_differences(receipt.action, command.action)
+        raise ApprovalDiffersError(
+            f"This is not what was approved: {render_differences(differences)}",
+            differences=differences[:MAX_DIFFERENCES],
+        )
+    return (ReceiptRedeemed(receipt.receipt_id, stamp.at, str(stamp.by), stamp.command_id),)
+
+
+def _found(receipt: Receipt | None, receipt_id: ReceiptId) -> Receipt:
+    if receipt is None:
+        raise NotFoundError(f'There is no receipt "{quote(receipt_id, 60)}" here.')
+    return receipt
+
+
+_DECISIONS: dict[type[ReceiptCommand], Callable[[Receipt | None, Any], tuple[ReceiptEvent, ...]]] = {
+    GrantReceipt: _grant,
+    RedeemReceipt: _redeem,
+}

@@ -1,0 +1,172 @@
+"""A token is made once, and ends when it expires or when somebody revokes it.
+
+Rule 1: who may make which token, and who may revoke one, is in this file.
+Rule 2: agents and observers do neither: nothing that an agent holds leads to more than it holds (decided rule 8).
+        People make tokens of every role. An operator makes none for people: authority to answer comes from people.
+Rule 3: a token that could answer or steer needs more than a process's word: a terminal, a token, or a person's
+        explicit consent that nobody is there, which the log then shows. Exactly as loosening a policy does.
+Rule 4: a token that was revoked stays so. What is sent again does nothing, and is told what it was told before.
+Rule 5: to expire is no event: whoever looks compares the moment.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from datetime import timedelta
+from types import MappingProxyType
+
+from msgspec.structs import replace
+
+from assent.engine.stamp import NOBODY, Stamp
+from assent.engine.token_command import CreateToken, RevokeToken, TokenCommand
+from assent.engine.token_event import TokenCreated, TokenEvent, TokenRevoked
+from assent.protocol.display import quote
+from assent.protocol.error import BadRequestError, CommandReusedError, ForbiddenError, NotFoundError
+from assent.protocol.principal import Assurance, Role, parse_principal
+from assent.protocol.project import check_project
+from assent.protocol.token import (
+    ALL_PROJECTS,
+    DEFAULT_LIFE,
+    MAX_TOKEN_PROJECTS,
+    MAX_TOKEN_SECONDS,
+    Token,
+)
+
+__all__ = ["MINTS", "WEIGHTY", "CreateToken", "RevokeToken", "decide", "evolve"]
+
+MINTS: Mapping[Role, frozenset[Role]] = MappingProxyType(
+    {
+        Role.HUMAN: frozenset(Role),
+        Role.OPERATOR: frozenset({Role.AGENT, Role.OPERATOR, Role.OBSERVER}),
+    }
+)
+"""Who makes tokens, and of which roles. The same may revoke, whatever the role: that gives nobody anything."""
+WEIGHTY = frozenset({Role.HUMAN, Role.OPERATOR})
+"""The roles that answer asks and steer runs."""
+
+_ID = re.compile(r"tok_[0-9a-z]{8,40}").fullmatch
+_DIGEST = re.compile(r"[0-9a-f]{64}").fullmatch
+
+
+def decide(token: Token | None, command: TokenCommand, *, project: str) -> tuple[TokenEvent, ...]:
+    """Return what `command`, sent in `project`, does to the token; nothing when it was done before.
+
+    Raises:
+        ForbiddenError: this principal may not do that, or not in this way.
+        BadRequestError: a part of the new token is not what it must be.
+        CommandReusedError: there is another token of that id.
+        NotFoundError: there is none to revoke.
+    """
+    _check_minter(command.stamp)
+    if isinstance(command, CreateToken):
+        return _create(token, command, project)
+    return _revoke(token, command)
+
+
+def evolve(token: Token | None, event: TokenEvent, *, project: str = "", sequence: int = 0) -> Token:
+    """Return the token as it is after `event`, the project's event number `sequence`."""
+    if isinstance(event, TokenCreated):
+        return Token(
+            event.token_id,
+            project,
+            event.projects,
+            event.role,
+            event.name,
+            event.digest,
+            event.at,
+            event.by,
+            event.expires_at,
+            sequence=sequence,
+        )
+    assert token is not None  # noqa: S101 - decide() has found it
+    return replace(token, revoked_at=event.at, revoked_by=event.by, sequence=sequence)
+
+
+def _create(token: Token | None, command: CreateToken, project: str) -> tuple[TokenEvent, ...]:
+    stamp = command.stamp
+    role = _check_role(command)
+    projects = _scope(command.projects, project)
+    life = _life(command, role)
+    if not _ID(command.token_id):
+        raise BadRequestError(f'"{quote(command.token_id, 60)}" is not a token\'s id.')
+    if not _DIGEST(command.digest):
+        raise BadRequestError("A token is kept by the SHA-256 of its secret: 64 hexadecimal digits.")
+    if token is not None:
+        made = (token.role, token.name, token.projects, token.digest, token.expires_at - token.created_at)
+        if made != (role, command.name, projects, command.digest, life) or token.created_by != str(stamp.by):
+            raise CommandReusedError(
+                f"{token.token_id} was made already, and its secret was shown only once. Make another token."
+            )
+        return ()
+    return (
+        TokenCreated(
+            command.token_id,
+            role,
+            command.name,
+            projects,
+            command.digest,
+            stamp.at,
+            str(stamp.by),
+            stamp.at + life,
+            command.assurance,
+            command.is_unattended,
+            stamp.command_id,
+        ),
+    )
+
+
+def _revoke(token: Token | None, command: RevokeToken) -> tuple[TokenEvent, ...]:
+    if token is None:
+        raise NotFoundError("There is no such token here.")
+    if token.revoked_at is not None:
+        return ()
+    stamp = command.stamp
+    return (TokenRevoked(token.token_id, stamp.at, str(stamp.by), stamp.command_id),)
+
+
+def _check_minter(stamp: Stamp) -> None:
+    if stamp.by.role is Role.AGENT:
+        raise ForbiddenError(f"{stamp.by} is an agent: only a person can make or revoke tokens.")
+    if stamp.by.role not in MINTS or stamp.by == NOBODY:
+        raise ForbiddenError(f"{stamp.by} may not make or revoke tokens.")
+
+
+def _check_role(command: CreateToken) -> Role:
+    principal = parse_principal(f"{command.role}:{command.name}")
+    if principal == NOBODY:
+        # Whoever acts under that name is taken for the hub itself.
+        raise BadRequestError(f"{principal} is Assent itself; choose another name.")
+    if principal.role not in MINTS[command.stamp.by.role]:
+        raise ForbiddenError(f"{command.stamp.by} may not make a token for a person: only a person can.")
+    is_word_only = command.assurance is Assurance.DECLARED and not command.is_unattended
+    if principal.role in WEIGHTY and is_word_only:
+        raise ForbiddenError(
+            "Making a token for a person or an operator needs a person at a terminal or a person's token; "
+            "a process's word is not enough."
+        )
+    return principal.role
+
+
+def _scope(projects: tuple[str, ...], home: str) -> tuple[str, ...]:
+    if home == ALL_PROJECTS:
+        raise BadRequestError(
+            f'"{home}" means every project where it is said for whom a token is: make it in another.'
+        )
+    if len(projects) > MAX_TOKEN_PROJECTS:
+        raise BadRequestError(
+            f'A token is for at most {MAX_TOKEN_PROJECTS} projects, or for "{ALL_PROJECTS}": every one.'
+        )
+    if ALL_PROJECTS in projects:
+        return (ALL_PROJECTS,)
+    return tuple(dict.fromkeys(map(check_project, projects))) or (home,)
+
+
+def _life(command: CreateToken, role: Role) -> timedelta:
+    seconds = command.life_seconds
+    if seconds is None:
+        return DEFAULT_LIFE[role]
+    if not 1 <= seconds <= MAX_TOKEN_SECONDS:
+        days = MAX_TOKEN_SECONDS // 86_400
+        raise BadRequestError(f"A token lives for at least a second and at most {days} days.")
+    return timedelta(seconds=seconds)

@@ -1,0 +1,129 @@
+"""The application: one route for each verb of the table, and what stands around them.
+
+Rule 1: who sends a request is checked before its body is read, and its body before anything is done.
+Rule 2: every reply that is no success has the same shape, also those to what no route is for.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Awaitable, Callable
+from importlib.metadata import version
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+from starlette.routing import BaseRoute, Route
+
+from assent.client.awaiting import await_wait
+from assent.client.verbs import VERBS, Verb
+from assent.protocol.error import AssentError, NotFoundError, UnauthorisedError
+from assent.protocol.wire import Health
+from assent.protocol.wire_error import render_error, status_of_error
+from assent.surfaces.http import asks, record, runs, trust, work
+from assent.surfaces.http.caller import find_caller, via_of
+from assent.surfaces.http.incoming import (
+    Endpoint,
+    Incoming,
+    check_reach,
+    command_id_of,
+    read_body,
+    read_query,
+)
+from assent.surfaces.http.openapi import render_openapi
+from assent.surfaces.http.runs import HoldStream, RefusedControl
+from assent.surfaces.http.site import Site
+
+__all__ = ["ENDPOINTS", "RECHECK_SECONDS", "build_app"]
+
+ENDPOINTS: dict[str, Endpoint] = (
+    asks.ENDPOINTS | runs.ENDPOINTS | work.ENDPOINTS | trust.ENDPOINTS | record.ENDPOINTS
+)
+JSON = "application/json"
+RECHECK_SECONDS = 0.5
+"""Whoever was kept waiting for longer must still have a good token when the reply goes out."""
+_NOTHING = 404
+
+_encoder = msgspec.json.Encoder()
+_log = logging.getLogger("assent.http")
+
+
+def build_app(site: Site) -> Starlette:
+    """Return the application of a server."""
+    routes: list[BaseRoute] = [
+        Route(verb.path, _endpoint(site, verb, ENDPOINTS[name]), methods=[verb.method], name=name)
+        for name, verb in sorted(VERBS.items(), key=lambda entry: _breadth(entry[1].path))
+    ]
+    routes += [
+        Route("/healthz", _healthz, methods=["GET"]),
+        Route("/openapi.json", _openapi, methods=["GET"]),
+    ]
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _no_route})
+    app.state.site = site
+    return app
+
+
+def _breadth(path: str) -> tuple[bool, int]:
+    """Sort what is named before what is open: `/tasks/ready` before `/tasks/{task}`, and the longest path first."""
+    return ":path}" in path, -len(path.split("/")) * 100 + path.count("{")
+
+
+def _endpoint(site: Site, verb: Verb, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    async def respond(request: Request) -> Response:
+        try:
+            incoming = await _read(site, verb, request)
+            began = time.monotonic()
+            value = await endpoint(incoming)
+            if time.monotonic() - began > RECHECK_SECONDS and not await site.is_live(incoming.caller.token):
+                raise UnauthorisedError  # it was revoked while its holder waited
+            return _reply(verb, value)
+        except AssentError as error:
+            return _refuse(error)
+        except Exception:  # noqa: BLE001 - no stack trace reaches a caller
+            _log.exception("%s failed", verb.name)
+            return _refuse(AssentError("Something unexpected happened on the server; nothing more is known."))
+
+    return respond
+
+
+async def _read(site: Site, verb: Verb, request: Request) -> Incoming:
+    caller = await find_caller(site, request)
+    path = {name: str(part) for name, part in request.path_params.items()}
+    check_reach(caller, verb, path)
+    command_id = command_id_of(caller, path, request.headers.get("idempotency-key"))
+    query = read_query(verb.query, request.query_params.multi_items())
+    text = await request.body() if verb.is_change else b""
+    return Incoming(site, verb, caller, path, query, read_body(verb, text), text, command_id, via_of(request))
+
+
+def _reply(verb: Verb, value: object) -> Response:
+    if isinstance(value, HoldStream):
+        return StreamingResponse(value.lines, media_type=verb.media)
+    if isinstance(value, RefusedControl):
+        return _refuse(value.error, result=value.result)
+    return Response(_encoder.encode(value), verb.status, media_type=JSON)
+
+
+def _refuse(error: AssentError, **more: object) -> Response:
+    return Response(render_error(error, **more), status_of_error(error), media_type=JSON)
+
+
+async def _no_route(_: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else _NOTHING
+    told = NotFoundError("There is nothing here." if status == _NOTHING else "That cannot be done here.")
+    return Response(render_error(told), status, media_type=JSON)
+
+
+async def _healthz(request: Request) -> Response:
+    try:
+        await await_wait(request.app.state.site.door.head(""))
+    except AssentError as error:
+        return _refuse(error)
+    return Response(_encoder.encode(Health()), media_type=JSON)
+
+
+async def _openapi(_: Request) -> Response:
+    return Response(render_openapi(version("assent")), media_type=JSON)

@@ -1,0 +1,155 @@
+"""Asks over HTTP."""
+
+from __future__ import annotations
+
+from datetime import datetime, timedelta
+
+from assent.client.awaiting import await_call, await_wait
+from assent.protocol.ask import Ask, State
+from assent.protocol.error import BadRequestError, StillOpen
+from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS, AnswerBody, AskBody, Asks, Count
+from assent.surfaces.http.incoming import Endpoint, Incoming
+
+__all__ = ["ENDPOINTS", "deadline_of", "limit_of", "seconds_of"]
+
+
+def limit_of(given: int) -> int:
+    """Return how many things a reply may hold.
+
+    Raises:
+        BadRequestError: it is no such number.
+    """
+    if not 1 <= given <= MAX_PAGE:
+        raise BadRequestError(f"A limit is a whole number from 1 to {MAX_PAGE:,}.")
+    return given
+
+
+def seconds_of(given: float) -> float:
+    """Return how long to wait; longer than the longest is the longest.
+
+    Raises:
+        BadRequestError: it is no time.
+    """
+    if not given >= 0:  # NaN is not, either
+        raise BadRequestError("A wait is a number of seconds, 0 or more.")
+    return min(given, MAX_WAIT_SECONDS)
+
+
+def deadline_of(given: datetime | float | None) -> datetime | timedelta | None:
+    """Return when silence counts: an instant, or so many seconds from now.
+
+    Raises:
+        BadRequestError: it is beyond all time.
+    """
+    if given is None or isinstance(given, datetime):
+        return given
+    try:
+        return timedelta(seconds=given)
+    except (OverflowError, ValueError):
+        raise BadRequestError("The deadline is too far away.") from None
+
+
+async def _open(request: Incoming) -> Ask:
+    body: AskBody = request.body
+    return await await_call(
+        request.calls.open(
+            body.prompt,
+            body.options,
+            body=body.body,
+            multiple=body.multiple,
+            free=body.free,
+            kind=body.kind,
+            key=body.key,
+            replace=body.replace,
+            run_id=body.run_id,
+            deadline=deadline_of(body.deadline),
+            consequence=body.consequence,
+            escalate_to=body.escalate_to,
+            protocol=body.protocol,
+            other=body.other,
+            command_id=request.command_id,
+        )
+    )
+
+
+async def _list(request: Incoming) -> Asks:
+    query = request.query
+    limit = limit_of(query.limit)
+    state = None if query.state == "all" else State(query.state)
+    asks: list[Ask] = []
+    for name in request.reached:
+        if query.ending is not None:
+            page = await await_wait(request.site.door.find(query.ending, name))
+            asks += page
+        else:
+            page = await await_wait(request.site.door.asks(name, state, limit))
+            asks += page
+    asks.sort(key=lambda ask: (ask.opened_at, ask.ask_id), reverse=True)
+    return Asks(tuple(asks[:limit]))
+
+
+async def _count(request: Incoming) -> Count:
+    door = request.site.door
+    return Count(sum([await await_wait(door.count(name)) for name in request.reached]))
+
+
+async def _show(request: Incoming) -> Ask:
+    return await await_call(request.calls.show(request.path["ask"]))
+
+
+async def _withdraw(request: Incoming) -> Ask:
+    call = request.calls.withdraw(request.path["ask"], request.query.reason, command_id=request.command_id)
+    return await await_call(call)
+
+
+async def _answer(request: Incoming) -> Ask:
+    body: AnswerBody = request.body
+    ask_id, calls, command_id = request.path["ask"], request.calls, request.command_id
+    if sum((body.text is not None, body.values is not None, body.decline)) != 1:
+        raise BadRequestError('An answer is one of {"text": …}, {"values": {…}} and {"decline": true}.')
+    if body.decline:
+        return await await_call(calls.decline(ask_id, body.reason, command_id=command_id))
+    if body.text is not None:
+        return await await_call(
+            calls.answer(ask_id, body.text, unattended=body.unattended, command_id=command_id)
+        )
+    values = {
+        name: (given,) if isinstance(given, str) else given for name, given in (body.values or {}).items()
+    }
+    return await await_call(calls.answer(ask_id, values, unattended=body.unattended, command_id=command_id))
+
+
+async def _wait(request: Incoming) -> Ask:
+    ask = await _show(request)
+    seconds = seconds_of(request.query.wait)
+    if not ask.is_open or not seconds:
+        return ask
+    try:
+        ended = await request.site.linger(await_call(request.calls.wait(ask.ask_id, seconds)))
+    except StillOpen as lapsed:
+        return lapsed.ask or ask
+    return ended or ask
+
+
+async def _claim(request: Incoming) -> Ask:
+    return await await_call(request.calls.claim(request.path["ask"]))
+
+
+async def _report_undelivered(request: Incoming) -> Ask:
+    call = request.calls.report_undelivered(request.path["ask"], request.body.reason)
+    return await await_call(call)
+
+
+ENDPOINTS: dict[str, Endpoint] = {
+    "open_ask": _open,
+    "list_asks": _list,
+    "count_asks": _count,
+    "list_all_asks": _list,
+    "count_all_asks": _count,
+    "show_ask": _show,
+    "withdraw_ask": _withdraw,
+    "answer_ask": _answer,
+    "wait_for_ask": _wait,
+    "claim_ask": _claim,
+    "report_undelivered": _report_undelivered,
+}

@@ -1,0 +1,39 @@
+"""Whose request it is: by the token that it shows, in its header, or in the cookie of somebody who signed in."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.requests import HTTPConnection
+
+from assent.protocol.error import UnauthorisedError
+from assent.surfaces.http.site import Caller, Site
+
+__all__ = ["COOKIE", "find_caller", "via_of"]
+
+COOKIE = "assent_session"
+_VIA = re.compile(r"[a-z][a-z0-9-]{0,19}").fullmatch
+
+
+async def find_caller(site: Site, request: HTTPConnection) -> Caller:
+    """Return who sends this.
+
+    Raises:
+        UnauthorisedError: there is no token, or it is not, or no longer, good. Why is nobody's business.
+    """
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    is_session = False
+    if not scheme:
+        secret, is_session = request.cookies.get(COOKIE, ""), True
+    elif scheme.lower() != "bearer":
+        raise UnauthorisedError
+    token = await site.find_token(secret.strip())
+    if token is None:
+        raise UnauthorisedError
+    return Caller(token, is_session)
+
+
+def via_of(request: HTTPConnection) -> str:
+    """Return the surface that the sender names, for the record; it is believed as far as that goes."""
+    given = request.headers.get("assent-via", "")
+    return given if _VIA(given) else "http"

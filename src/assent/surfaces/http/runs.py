@@ -1,0 +1,199 @@
+"""Runs, topics and durable flows over HTTP: seen, steered and driven."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+
+import msgspec
+
+from assent.client import steer
+from assent.client.awaiting import await_call, await_wait
+from assent.client.driving import drive_run, start_run
+from assent.client.http.translate import flow_step, journal_step, posted_reply, run_reply
+from assent.protocol.control import Code, ControlMessage
+from assent.protocol.error import (
+    AssentError,
+    BadRequestError,
+    ConflictError,
+    InvalidStateError,
+    NotFoundError,
+    StillOpen,
+)
+from assent.protocol.run import Run, check_run_id
+from assent.protocol.topic import Message, check_topic
+from assent.protocol.wire import (
+    ControlBody,
+    FlowStep,
+    HoldBody,
+    Messages,
+    PostedReply,
+    RunReply,
+    Runs,
+    Steps,
+)
+from assent.surfaces.http.asks import limit_of, seconds_of
+from assent.surfaces.http.incoming import Endpoint, Incoming
+
+__all__ = ["BEAT_SECONDS", "ENDPOINTS", "HoldStream", "RefusedControl"]
+
+BEAT_SECONDS = 5.0
+"""So often a line goes out on a reply that is kept open: a client that is gone is noticed by it."""
+
+
+async def _reply(request: Incoming, run: Run) -> RunReply:
+    is_driven = await await_call(steer.is_driven(request.calls_in(run.project), run))
+    return run_reply(run, is_driven=is_driven, now=request.site.now())
+
+
+async def _list(request: Incoming) -> Runs:
+    limit = limit_of(request.query.limit)
+    runs: list[Run] = []
+    for name in request.reached:
+        page = await await_wait(request.site.door.runs(name, limit, active=request.query.active))
+        runs += page
+    runs.sort(key=lambda run: run.started_at, reverse=True)
+    return Runs(tuple([await _reply(request, run) for run in runs[:limit]]))
+
+
+async def _show(request: Incoming) -> RunReply:
+    calls, run_id = request.calls, request.path["run"]
+    run = await await_call(steer.find_run(calls, run_id))
+    seconds = seconds_of(request.query.wait)
+    if seconds and run.sequence <= request.query.after:
+        try:
+            wait = steer.wait_for_run(calls, run_id, request.query.after, seconds)
+            run = await request.site.linger(await_call(wait)) or run
+        except StillOpen:
+            pass
+    return await _reply(request, run)
+
+
+class RefusedControl(msgspec.Struct, frozen=True):
+    """A command to a run that failed: why, and the RESULT that says so."""
+
+    error: AssentError
+    result: ControlMessage
+
+
+async def _control(request: Incoming) -> ControlMessage | RefusedControl:
+    body: ControlBody = request.body
+    call = steer.control(
+        request.calls,
+        request.path["run"],
+        body.command,
+        model=body.model,
+        reason=body.reason,
+        issue_id=body.issue_id,
+        request_id=body.request_id or request.command_id or None,
+    )
+    result = await await_call(call)
+    if not result.is_success:
+        refusal = _FAILURES[result.code or ""](str(result.payload.get("message", "")))
+        return RefusedControl(refusal, result)
+    return result
+
+
+async def _start(request: Incoming) -> RunReply:
+    run = await await_call(start_run(request.calls, request.body, command_id=request.command_id))
+    return await _reply(request, run)
+
+
+async def _drive(request: Incoming) -> RunReply:
+    run_id = check_run_id(request.path["run"])
+    call = drive_run(request.calls, run_id, request.body, command_id=request.command_id)
+    return await _reply(request, await await_call(call))
+
+
+class HoldStream:
+    """A hold that lasts as long as its reply is open."""
+
+    def __init__(self, lines: AsyncIterator[bytes]) -> None:
+        self.lines = lines
+
+
+async def _hold(request: Incoming) -> HoldStream:
+    body: HoldBody = request.body
+    door, project = request.site.door, request.path["project"]
+    if (body.flow_id is None) is (body.run_id is None):
+        raise BadRequestError("Hold a flow_id or a run_id.")
+    if body.run_id is not None:
+        wait = door.hold_run(project, check_run_id(body.run_id))
+    else:
+        wait = door.hold(project, body.flow_id or "")
+    hold = await await_wait(wait)
+
+    async def lines() -> AsyncIterator[bytes]:
+        try:
+            yield b"held\n"
+            while await request.site.nap(BEAT_SECONDS) and await request.site.is_live(request.caller.token):
+                yield b"held\n"
+        finally:
+            hold.release()
+
+    return HoldStream(lines())
+
+
+# Topics
+
+
+async def _post(request: Incoming) -> PostedReply:
+    return await _deliver(request, request.path["topic"], request.text)
+
+
+async def _deliver(request: Incoming, topic: str, text: bytes) -> PostedReply:
+    check_topic(topic)
+    posted = await await_call(steer.deliver(request.calls, topic, text, command_id=request.command_id))
+    if posted.message is None:
+        raise BadRequestError(posted.problem)
+    return posted_reply(posted.message, posted.reply)
+
+
+async def _read(request: Incoming) -> Messages:
+    topic, query = request.path["topic"], request.query
+    limit, seconds = limit_of(query.limit), seconds_of(query.wait)
+    if query.after < 0:
+        raise BadRequestError("Numbers begin with 0.")
+    found: list[Message] = await await_call(steer.read_topic(request.calls, topic, query.after, limit))
+    if not found and seconds:
+        found = await request.linger(
+            seconds, lambda: steer.read_topic(request.calls, topic, query.after, limit)
+        )
+    return Messages(tuple(found[:limit]))
+
+
+# Flows
+
+
+async def _steps(request: Incoming) -> Steps:
+    found = await await_call(request.calls.steps(request.path["flow"]))
+    return Steps(tuple(map(flow_step, found)))
+
+
+async def _write_step(request: Incoming) -> FlowStep:
+    body: FlowStep = request.body
+    if body.flow_id != request.path["flow"]:
+        raise BadRequestError("The step belongs to another flow than the path says.")
+    await await_call(request.calls.write_step(journal_step(body)))
+    return body
+
+
+_FAILURES: dict[str, type[AssentError]] = {
+    Code.NOT_FOUND: NotFoundError,
+    Code.INVALID_STATE: InvalidStateError,
+    Code.DUPLICATE: ConflictError,
+    Code.BAD_REQUEST: BadRequestError,
+}
+
+ENDPOINTS: dict[str, Endpoint] = {
+    "list_runs": _list,
+    "list_all_runs": _list,
+    "show_run": _show,
+    "control_run": _control,
+    "start_run": _start,
+    "drive_run": _drive,
+    "hold": _hold,
+    "post_message": _post,
+    "read_topic": _read,
+    "list_steps": _steps,
+    "write_step": _write_step,
+}

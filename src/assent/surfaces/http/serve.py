@@ -1,0 +1,77 @@
+"""A server that listens, and stops without leaving anybody hanging: uvicorn, with one thing done before its own."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Callable
+from typing import Any
+
+import uvicorn
+
+from assent.surfaces.http.site import Site
+
+__all__ = ["CLOSING_SECONDS", "AssentServer", "make_server", "open_socket"]
+
+CLOSING_SECONDS = 10
+"""So long at most the server waits for requests that are under way when it is told to stop."""
+
+
+class AssentServer(uvicorn.Server):
+    """Uvicorn, which lets go of whoever waits before it waits for them."""
+
+    def __init__(self, config: uvicorn.Config, site: Site, on_ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._site, self._on_ready = site, on_ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, and say so."""
+        await super().startup(sockets)
+        if self.started:
+            self._on_ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Stop: long polls are answered with what is known, streams are closed, commands under way are finished."""
+        self._site.close()
+        await super().shutdown(sockets)
+
+
+def open_socket(host: str, port: int) -> socket.socket:
+    """Return a socket that listens there; port 0 is any free one.
+
+    Raises:
+        OSError: somebody else listens there, or there is no such place.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    # With its protocol named: asyncio sends small replies at once only on a socket that says it is TCP.
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(2_048)
+    except BaseException:
+        listening.close()
+        raise
+    return listening
+
+
+def make_server(
+    app: Any, site: Site, *, tls: tuple[str, str] | None = None, on_ready: Callable[[], None] = lambda: None
+) -> AssentServer:
+    """Return a server of this application."""
+    config = uvicorn.Config(
+        app,
+        log_level="warning",
+        access_log=False,
+        lifespan="off",
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,  # whoever forwards may say anything
+        timeout_graceful_shutdown=CLOSING_SECONDS,
+        ws="websockets-sansio",
+        ws_max_size=1 << 16,
+        ws_ping_interval=20.0,
+        ws_ping_timeout=20.0,
+        ssl_certfile=tls[0] if tls else None,
+        ssl_keyfile=tls[1] if tls else None,
+    )
+    return AssentServer(config, site, on_ready)

@@ -1,0 +1,110 @@
+"""What a server has: its door, who may come in, and whom it still keeps waiting."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine, Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
+from typing import Any, TypeVar
+
+import msgspec
+
+from assent.client.awaiting import await_wait
+from assent.client.calls import Calls
+from assent.client.embedded import EmbeddedDoor
+from assent.client.news import News
+from assent.protocol.principal import Assurance
+from assent.protocol.token import Token, digest_of, looks_like_token
+
+__all__ = ["Caller", "Site"]
+
+T = TypeVar("T")
+
+
+class Caller(msgspec.Struct, frozen=True):
+    """Who sent a request, as the store knows the token that came with it."""
+
+    token: Token
+    is_session: bool = False
+    """The token came in a cookie: a browser sends it along whoever made it send the request."""
+
+    def calls(self, door: EmbeddedDoor, project: str, via: str) -> Calls:
+        """Return what this caller can do in a project."""
+        return Calls(door, project, self.token.principal, via, Assurance.TOKEN)
+
+
+class Site:
+    """One server on one store."""
+
+    def __init__(self, door: EmbeddedDoor) -> None:
+        self.door = door
+        self._closing = asyncio.Event()
+        self._lingering: set[asyncio.Task[Any]] = set()
+        self._news: dict[str, tuple[News, int]] = {}
+        """By project: what happens there, and how many follow it."""
+
+    @property
+    def is_closing(self) -> bool:
+        """The server stops."""
+        return self._closing.is_set()
+
+    def now(self) -> datetime:
+        """Return the moment by the store's clock."""
+        return self.door.now()
+
+    async def find_token(self, secret: str) -> Token | None:
+        """Return the token of this secret, if it is good now. It is looked up every time: a revoked one is shut at once."""
+        if not looks_like_token(secret):
+            return None
+        token = await await_wait(self.door.token_by_digest(digest_of(secret)))
+        return token if token is not None and token.is_live(self.now()) else None
+
+    async def is_live(self, token: Token) -> bool:
+        """Say whether a token that was good is still good."""
+        known = await await_wait(self.door.token_by_digest(token.digest))
+        return known is not None and known.is_live(self.now())
+
+    async def linger(self, wait: Coroutine[Any, Any, T]) -> T | None:
+        """Wait for something that may take a minute; None when the server closes first."""
+        if self._closing.is_set():
+            wait.close()
+            return None
+        task = asyncio.create_task(wait)
+        self._lingering.add(task)
+        try:
+            return await task
+        except asyncio.CancelledError:
+            if self._closing.is_set():
+                return None
+            raise
+        finally:
+            self._lingering.discard(task)
+
+    async def nap(self, seconds: float) -> bool:
+        """Let some time go by; say whether the server goes on."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._closing.wait(), seconds)
+        return not self.is_closing
+
+    @contextmanager
+    def following(self, project: str) -> Iterator[News]:
+        """Give the news of a project; those who follow it at the same time share them."""
+        news, count = self._news.get(project) or (News(self.door, project, asyncio.get_running_loop()), 0)
+        self._news[project] = news, count + 1
+        try:
+            yield news
+        finally:
+            news, count = self._news.pop(project)
+            if count > 1:
+                self._news[project] = news, count - 1
+            else:
+                news.close()
+
+    def close(self) -> None:
+        """Let everybody go who waits: the server stops. Safe to call twice; the door is the owner's to close."""
+        self._closing.set()
+        for task in list(self._lingering):
+            task.cancel()
+        for news, _ in self._news.values():
+            news.close()
