@@ -40,7 +40,8 @@ class Scale:
     findings: int
     """Findings of one document review."""
     server_repetitions: int
-    """Of what takes a server longest."""
+    poll_repetitions: int
+    """Of many waiting polls, which take longest to be there."""
     server_wakes: int
     """Wakes over HTTP a repetition."""
     polls: int
@@ -67,8 +68,9 @@ FULL = Scale(
     stored=(100_000, 1_000_000),
     late=1_000,
     findings=500,
-    server_repetitions=3,
-    server_wakes=20,
+    server_repetitions=5,
+    poll_repetitions=1,
+    server_wakes=40,
     polls=2_000,
     sockets=300,
     requests=150,
@@ -90,6 +92,7 @@ QUICK = Scale(
     late=40,
     findings=60,
     server_repetitions=2,
+    poll_repetitions=2,
     server_wakes=10,
     polls=100,
     sockets=20,

@@ -123,7 +123,7 @@ class Echo:
         )
         server = uvicorn.Server(config)
         threading.Thread(
-            target=lambda: asyncio.run(server._serve([listening])),  # noqa: SLF001 - the outer half takes the signals
+            target=lambda: asyncio.run(server._serve([listening])),
             daemon=True,
         ).start()
 

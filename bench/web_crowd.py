@@ -151,6 +151,17 @@ class WebCrowd:
             self._sockets += await asyncio.gather(*made)
         return {"sockets": len(self._sockets)}
 
+    def hang_up(self) -> dict[str, Any]:
+        """Close the sockets."""
+
+        async def close() -> dict[str, Any]:
+            for socket in self._sockets:
+                socket.transport.abort()
+            self._sockets.clear()
+            return {}
+
+        return self._run(close())
+
     def await_answer(self) -> dict[str, Any]:
         """Begin to read on every socket until an answer is heard of; when all have, their moments are told."""
 

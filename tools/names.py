@@ -1,4 +1,4 @@
-"""Names that differ from run to run: ids, moments, spans, process numbers. Masked, two runs can be compared.
+"""Names that differ from run to run: ids, moments, spans, process numbers, secrets. Masked, two runs can be compared.
 
 The ids of a run are known from its store. Those of a page must be told from words: a captured page holds only ids
 with a digit and a letter among their last six characters (`tools.play --write` tries again until that is so).
@@ -30,7 +30,9 @@ _PASSING = (
     (re.compile(r"\b(process|PID) \d+"), r"\1 <number>"),
     (re.compile(r"\bin \d+\.\d+s\b"), "in <span>"),
     (re.compile(r"sha256:[0-9a-f]{64}"), "<digest>"),
-    (re.compile(rf"\bcmd_[{_ALPHABET}]{{18}}"), "<command>"),
+    (re.compile(rf"\b(cmd|tok|rcp)_[{_ALPHABET}]{{18}}"), r"<\1>"),
+    (re.compile(r"\bassent_[0-9a-f]{64}\b"), "<secret>"),
+    (re.compile(r"/sign-in#[\w-]{20,}"), "/sign-in#<code>"),
     (re.compile(r"\b(oq|ab|hil|af)-[0-9a-f]{8}\b"), r"<\1 notification>"),
 )
 

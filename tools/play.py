@@ -3,6 +3,7 @@
 The blocks of a page run in order in one empty folder called `shop`, as a person called ana. A console block is typed
 into a real shell on a real terminal: lines after `$ ` are commands, lines after `> ` are replies, all else must be what
 the terminal shows. Ids, moments, spans of time and process numbers may differ; a line of just `…` stands for any lines.
+A server of a page listens on port 8484, which is another one in each run, so that pages can be played side by side.
 
     ```console play                   in the first terminal
     ```console play terminal=two      in another one, at the same time
@@ -11,7 +12,7 @@ the terminal shows. Ids, moments, spans of time and process numbers may differ; 
     ```console play kill              the command is killed (kill -9) once it has asked and waits
     ```console play more kill         the command that waits is killed
     ```console play more              goes on where this terminal's last block stopped; if it begins with a reply, at the
-                                      prompt that the block before it left
+                                      prompt that the block before it left; if with ^C, that is pressed first
 
 With --write a page that does not tell the truth any more is captured anew.
 """
@@ -22,6 +23,7 @@ import argparse
 import difflib
 import os
 import re
+import socket
 import subprocess
 import sys
 import tempfile
@@ -33,7 +35,7 @@ from assent.client.client import Client
 from assent.client.identity import AGENT_MARKS
 from assent.hub.compose import hub_on_file
 from assent.protocol.ask import Ask
-from assent.protocol.principal import Principal, Role
+from assent.protocol.principal import Assurance, Principal, Role
 from assent.testing import ScriptedPerson, ScriptError
 from tools.names import Names, can_be_told, known_ids
 from tools.page import Block, Page, pages
@@ -43,6 +45,12 @@ __all__ = ["PlayError", "is_played", "main", "play"]
 
 
 _TRIES = 30
+_PORT = "8484"
+"""Where a page says that a server listens."""
+_SECRET = re.compile(r"(\bassent_|/sign-in#)([0-9a-f]{32,})")
+_DIGITS = "0123456789abcdef"
+_HOME = "/srv"
+"""Where a page says that the folder is."""
 _ACCIDENTS = ("Something unexpected happened", "Traceback (most recent call last)")
 """What a program says that has a fault; nobody is to take it for documentation."""
 
@@ -104,6 +112,7 @@ class _Stage:
         self._folder.mkdir()
         (root / "home").mkdir()
         self._environ = _environ(root)
+        self._port = _free_port()
         self._terminals: dict[str, Terminal] = {}
         self._told, self._seen = Names(), Names()
         self._printed = ""
@@ -111,7 +120,8 @@ class _Stage:
     def perform(self, block: Block, *, writes: bool) -> str:
         """Do what a block says; return its text as it should stand."""
         if "file" in block.words:
-            (self._folder / block.words["file"]).write_text(block.text, encoding="utf-8")
+            path = self._folder / block.words["file"]
+            path.write_text(block.text.replace(_PORT, self._port), encoding="utf-8")
         if "run" in block.words:
             self._printed = self._run(block)
         if "output" in block.words:
@@ -128,14 +138,16 @@ class _Stage:
 
     def _run(self, block: Block) -> str:
         program = self._folder / block.words.get("file", "block.py")
-        program.write_text(block.text, encoding="utf-8")
+        program.write_text(block.text.replace(_PORT, self._port), encoding="utf-8")
         replies = [reply for reply in block.words.get("answers", "").replace("\\n", "\n").split("|") if reply]
         if not replies:
             return self._finish(program)
         known = set(known_ids(self._folder))
         hub = hub_on_file(self._folder / ".assent" / "assent.db")
         try:
-            client = Client(hub, self._folder.name, Principal(Role.HUMAN, "ana"))
+            client = Client(
+                hub, self._folder.name, Principal(Role.HUMAN, "ana"), assurance=Assurance.TERMINAL
+            )
             with ScriptedPerson(client) as ana:
                 for reply in replies:
                     _script(ana, reply, known)
@@ -189,14 +201,20 @@ class _Stage:
         return self._terminals[name]
 
     def _check(self, block: Block, terminal: Terminal) -> str:
+        self._await(block, terminal)
+        return self._compare(block.text, self._as_told(terminal.take()))
+
+    def _await(self, block: Block, terminal: Terminal) -> None:
         waits = "waits" in block.words
         with suppress(TimeoutError):  # the comparison says more
-            terminal.until(lambda: self._fits(block.text, terminal.fresh()), waits=waits)
-        return self._compare(block.text, terminal.take())
+            terminal.until(lambda: self._fits(block.text, self._as_told(terminal.fresh())), waits=waits)
 
     def _capture(self, block: Block, terminal: Terminal) -> str:
-        terminal.settle(waits="waits" in block.words)
-        shown = terminal.take()
+        if "…" in block.text.splitlines():
+            self._await(block, terminal)
+        else:
+            terminal.settle(waits="waits" in block.words)
+        shown = self._as_told(terminal.take())
         if any(sign in shown for sign in _ACCIDENTS):
             raise PlayError(f"this must not stand on a page.\n{shown}")
         if "…" in block.text.splitlines():
@@ -218,12 +236,14 @@ class _Stage:
             elif line == "> ^C":
                 terminal.await_prompt(">")
                 terminal.type("\x03")
+            elif line.startswith("^C"):
+                terminal.type("\x03")
             elif line.startswith("> ") and line != "> Killed":
                 terminal.await_prompt(">")
                 terminal.type(self._translate(line[2:]) + "\n")
 
     def _translate(self, typed: str) -> str:
-        """Return a typed line with the page's ids replaced by those of this run."""
+        """Return a typed line with the page's ids and port replaced by those of this run."""
         names = self._told.in_page(typed)
         if names:
             self._learn("\n".join(terminal.everything() for terminal in self._terminals.values()))
@@ -232,9 +252,15 @@ class _Stage:
             if mine is None:
                 raise PlayError(f"nothing on the terminals is the {name} of the page.")
             typed = typed.replace(name, mine if len(name) > len(mine) else mine[-len(name) :])
-        return typed
+        return typed.replace(_PORT, self._port)
 
     # Comparing
+
+    def _as_told(self, shown: str) -> str:
+        """Return what a terminal shows with the port and the folder that pages name, and without a real secret."""
+        shown = shown.replace(str(self._folder.parent), _HOME)
+        shown = _SECRET.sub(lambda found: found[1] + (_DIGITS * 8)[: len(found[2])], shown)
+        return re.sub(rf"(:|--port ){self._port}\b", rf"\g<1>{_PORT}", shown)
 
     def _learn(self, shown: str) -> None:
         self._seen.learn(shown, known_ids(self._folder))
@@ -253,6 +279,12 @@ class _Stage:
         wanted, found = self._told.mask(told).splitlines(), self._seen.mask(shown).splitlines()
         lines = difflib.unified_diff(wanted, found, "the page", "what happens", lineterm="")
         raise PlayError("it came out differently.\n" + "\n".join(lines))
+
+
+def _free_port() -> str:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return str(listening.getsockname()[1])
 
 
 def _script(ana: ScriptedPerson, reply: str, known: set[str]) -> None:

@@ -17,6 +17,7 @@ from tools.reference_error import render_errors, render_exit_status
 from tools.reference_findings import render_findings_schema
 from tools.reference_findings_page import render_findings
 from tools.reference_gate import render_gates
+from tools.reference_http import render_http
 from tools.reference_json import render_json_page
 from tools.reference_python import render_python
 from tools.reference_run import render_run_states
@@ -24,6 +25,7 @@ from tools.reference_schema import render_schema
 from tools.reference_session import render_session
 from tools.reference_state import render_states
 from tools.reference_topic import render_topics
+from tools.reference_wire import render_wire
 
 __all__ = ["PAGES", "main", "render", "stale"]
 
@@ -36,12 +38,14 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/findings.md": render_findings,
     "docs/reference/findings.schema.json": render_findings_schema,
     "docs/reference/gates.md": render_gates,
+    "docs/reference/http.md": render_http,
     "docs/reference/json.md": render_json_page,
     "docs/reference/python.md": render_python,
     "docs/reference/run-states.md": render_run_states,
     "docs/reference/session.md": render_session,
     "docs/reference/session.schema.json": render_schema,
     "docs/reference/topics.md": render_topics,
+    "docs/reference/wire-format.md": render_wire,
 }
 _NOTE = "<!-- Written by `make docs` from the code. Change the code, not this page. -->\n\n"
 

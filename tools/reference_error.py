@@ -73,7 +73,8 @@ an ask ends without an answer. `StillOpen` is not one of them, since the ask has
 
 {table(("class", "code", "what it says", "exit status"), rows)}
 `ConflictError`, `KeyReusedError`, `NoAnswer` and `StillOpen` carry the ask as it is now, in `error.ask` and in the
-JSON's `details.ask`: that is how the loser learns who was first, when and with what.
+JSON's `details.ask`: that is how the loser learns who was first, when and with what. `ApprovalDiffersError` carries every
+difference in `error.differences`. Over HTTP each has a status of its own: see [the wire format](wire-format.md#errors).
 
 The codes of a RESULT on `loop:control` are a set of their own: see
 [topics and messages](topics.md#codes). In Python `not_found`, `invalid_state`, `bad_request` and `duplicate` of a RESULT

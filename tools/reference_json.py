@@ -17,6 +17,7 @@ from assent.engine.policy_event import PolicySet
 from assent.engine.receipt_event import ReceiptEvent
 from assent.engine.run_event import RunEvent
 from assent.engine.task_event import TaskEvent
+from assent.engine.token_event import TokenEvent
 from assent.hub.record import FlowStepped, TopicPosted
 from assent.protocol.agent_result import Meaning
 from assent.protocol.answer import Answer
@@ -37,7 +38,7 @@ from assent.storage.port import Step
 from tools.reference_notes import NOTES, RUN_FIELDS
 from tools.source import field_notes, first_sentence, table
 
-__all__ = ["render_json_page", "rows"]
+__all__ = ["render_json_page", "rows", "say_type"]
 
 _SHAPES: tuple[type[msgspec.Struct], ...] = (
     *(Ask, Prompt, Field, Option, Shape, Answer, Outcome, Claim, Terms, Receipt),
@@ -59,25 +60,25 @@ _SIMPLE = {
 }
 
 
-def _words(kind: Any) -> str:
+def say_type(kind: Any) -> str:
     """Say a type in the words of JSON."""
     if kind in _SIMPLE:
         return _SIMPLE[kind]
     if kind is Any:
         return "any JSON"
     if hasattr(kind, "__supertype__"):
-        return _words(kind.__supertype__)
+        return say_type(kind.__supertype__)
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, types.UnionType):
-        return " or ".join(dict.fromkeys(map(_words, inner)))
+        return " or ".join(dict.fromkeys(map(say_type, inner)))
     if origin is Literal:
         return ", ".join(f"`{value}`" for value in inner)
     if origin in (tuple, list, Sequence):
-        return f"list of {_words(inner[0])}"
+        return f"list of {say_type(inner[0])}"
     if origin in (dict, Mapping):
         if inner[1] in (Any, Json):
             return "object"
-        return f"object: name to {_words(inner[1])}"
+        return f"object: name to {say_type(inner[1])}"
     if isinstance(kind, type) and issubclass(kind, StrEnum):
         return ", ".join(f"`{value}`" for value in kind)
     if kind is datetime:
@@ -103,7 +104,7 @@ def rows(struct: type[msgspec.Struct]) -> list[tuple[str, ...]]:
     return [
         (
             f"`{field.encode_name}`",
-            _words(hints[field.name]).replace(
+            say_type(hints[field.name]).replace(
                 " or null", ", or left out" if omits and not field.required else " or null"
             ),
             _note(struct, field.name).removesuffix("."),
@@ -116,7 +117,8 @@ def _events() -> list[type[msgspec.Struct]]:
     found = [event for events in TRANSITIONS.values() for event in events]
     others = (*get_args(RunEvent), *get_args(ControlEvent), TopicPosted, FlowStepped)
     work = (*get_args(NotificationEvent), *get_args(TaskEvent), PolicySet)
-    return [*dict.fromkeys(found), *others, *work, *get_args(ReceiptEvent)]
+    trust = (*get_args(ReceiptEvent), *get_args(TokenEvent))
+    return [*dict.fromkeys(found), *others, *work, *trust]
 
 
 def render_json_page() -> str:
@@ -153,6 +155,9 @@ ended](session.md#json). `inbox --json` prints `{"asks": [ask, …]}`, `runs --j
 `pause`, `resume`, `cancel` and `escalate --json` print the [RESULT](topics.md#commands-and-what-came-of-them).
 `result --json` prints `{"meaning", "notification"}`: [what follows from the result](#meaning), and the [notification](#notification)
 that asks its questions, or null. `policy show --json` prints `{"hilConfig": policy}` with one [policy](#policy).
+`approve --json` and `redeem --json` print one [receipt](#receipt). `token create --json` prints `{"token_id", "token", "role",
+"name", "project", "projects", "expires_at"}`, once; `token list --json` prints `{"tokens": [token, …]}`, each
+[as over HTTP](wire-format.md#token) and without its secret.
 `log --json` prints one [event](#events) a line, `read` and `post` one [message](topics.md#a-message). An error prints
 `{"error": {"code", "message", "details"}}`; see [errors](errors.md).
 

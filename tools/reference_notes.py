@@ -210,6 +210,25 @@ NOTES |= {
     ("Run", "reason"): "How it ended, as in DONE and ABORT",
 }
 
+NOTES |= {
+    (event, name): note
+    for event in ("TokenCreated", "TokenRevoked")
+    for name, note in {
+        "token_id": "Which token",
+        "at": "When",
+        "by": "Who",
+        "command_id": "The command that did it: a retry of it gets the same reply",
+    }.items()
+}
+NOTES |= {
+    ("TokenCreated", "role"): "What its holder may do",
+    ("TokenCreated", "name"): "Whose it is",
+    ("TokenCreated", "projects"): "Where it holds; `*` is every project",
+    ("TokenCreated", "expires_at"): "From then on it is no longer good",
+    ("TokenCreated", "assurance"): "How whoever made it was established",
+    ("TokenCreated", "is_unattended"): "A process made it for a person, with `--unattended`",
+}
+
 NOTES |= WORK_NOTES
 
 _INSTANT, _MAYBE = "instant", "string or null"

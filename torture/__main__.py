@@ -9,19 +9,24 @@ import time
 from torture import (
     cancel,
     crash,
+    credentials,
     crowd,
     disk,
     group,
     halfway,
     hostile,
+    hosts,
     kill,
     listeners,
     paused,
     plan_xml,
     race,
+    redeemers,
     replays,
     review,
+    server,
     silence,
+    strangers,
     tamper,
     wakes,
 )
@@ -48,6 +53,11 @@ TRIALS: tuple[Trial, ...] = (
     halfway.TRIAL,
     plan_xml.TRIAL,
     review.TRIAL,
+    server.TRIAL,
+    redeemers.TRIAL,
+    strangers.TRIAL,
+    credentials.TRIAL,
+    hosts.TRIAL,
 )
 
 

@@ -46,6 +46,7 @@ from assent.storage.writer import Writer
 from assent.surfaces import race
 from torture.review_twins import REVIEW_PLANTS
 from torture.run_twins import RUN_PLANTS
+from torture.server_twins import SERVER_PLANTS
 from torture.swap import swap
 
 __all__ = ["TWIN", "plant", "swap"]
@@ -280,4 +281,5 @@ _PLANTS: dict[str, Callable[[], None]] = {
     "any-encoding": _any_encoding,
     **RUN_PLANTS,
     **REVIEW_PLANTS,
+    **SERVER_PLANTS,
 }

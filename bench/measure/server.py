@@ -10,7 +10,6 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack
 from statistics import median
-from typing import Any
 
 from bench.figure import Figure, Reading, percentile
 from bench.measure.wake import Pair
@@ -26,176 +25,155 @@ _BLOCK = 5
 _SETTLE_SECONDS = 0.01
 """A request on its way takes longer than a ring, so the waiter is given longer to be there; the same on either side."""
 _ARRIVAL_SECONDS = 0.5
-"""The same for the last of many polls."""
+"""The same for the last of many."""
 _SIDES = {"served": "remote_caller", "echo": "plain_caller"}
+_ROLES = ("agent", "person")
 _LINES = (1, 16)
+
+
+class _Cast:
+    """The processes of one side: a server, two programs that call it, and two crowds."""
+
+    def __init__(self, session: Session, stack: ExitStack, side: str) -> None:
+        self.address = session.start(stack, side).call("address")
+        self.agent, self.person = (
+            self._connect(session.start(stack, _SIDES[side], role), role) for role in _ROLES
+        )
+        self.agents, self.people = (
+            self._connect(session.start(stack, "web_crowd", role), role) for role in _ROLES
+        )
+
+    def _connect(self, caller: Peer, role: str) -> Peer:
+        caller.call("connect", port=self.address["port"], secret=self.address[role])
+        return caller
+
+    def turn_to(self, server: Peer) -> None:
+        """Have the crowds call another server."""
+        self.address = server.call("address")
+        self._connect(self.agents, "agent")
+        self._connect(self.people, "person")
+
+
+Casts = dict[str, _Cast]
 
 
 def measure(session: Session) -> Iterator[Figure]:
     """Give every figure of the server."""
-    yield from _wakes(session, "poll", "long poll")
-    yield from _wakes(session, "socket", "WebSocket")
-    yield from _broadcast(session)
-    yield from _polls(session)
-    yield from _rates(session)
-
-
-def _start(session: Session, stack: ExitStack) -> dict[str, tuple[Peer, dict[str, Any]]]:
-    servers = {side: session.start(stack, side) for side in _SIDES}
-    return {side: (server, server.call("address")) for side, server in servers.items()}
-
-
-def _caller(session: Session, stack: ExitStack, side: str, address: dict[str, Any], role: str) -> Peer:
-    caller = session.start(stack, side, role)
-    caller.call("connect", port=address["port"], secret=address[role])
-    return caller
-
-
-def _wakes(session: Session, waiter: str, title: str) -> Iterator[Figure]:
-    session.begin(f"server-{waiter}")
-    everything: dict[str, list[float]] = {side: [] for side in _SIDES}
-    found: dict[tuple[str, str], list[float]] = {}
+    session.begin("server")
     with ExitStack() as stack:
-        pairs = {}
-        for side, (_, address) in _start(session, stack).items():
-            agent, person = (
-                _caller(session, stack, _SIDES[side], address, role) for role in ("agent", "person")
-            )
-            if waiter == "socket":
-                agent.call("listen", port=address["port"], secret=address["agent"])
-            pairs[side] = Pair(agent, person, waiter, settle_seconds=_SETTLE_SECONDS)
-        for number in session.repetitions():
-            for block in range(session.scale.server_wakes // _BLOCK):
-                for side in session.turns(number + block, list(pairs)):
-                    for _ in range(_BLOCK):
-                        pairs[side].open()
-                        pairs[side].wake()
-            for side, pair in pairs.items():
-                everything[side] += pair.wakes
-                found.setdefault((side, "p50"), []).append(median(pair.wakes))
-                found.setdefault((side, "p99"), []).append(percentile(pair.wakes, 0.99))
-                pair.wakes.clear()
+        casts = {side: _Cast(session, stack, side) for side in _SIDES}
+        yield from _wakes(session, casts, "poll", "long poll")
+        for cast in casts.values():
+            cast.agent.call("listen", port=cast.address["port"], secret=cast.address["agent"])
+        yield from _wakes(session, casts, "socket", "WebSocket")
+        yield from _broadcast(session, casts)
+        yield from _rates(session, casts)
+        yield from _polls(session, casts)
+
+
+def _wakes(session: Session, casts: Casts, waiter: str, title: str) -> Iterator[Figure]:
+    everything: dict[str, list[float]] = {side: [] for side in casts}
+    found: dict[tuple[str, str], list[float]] = {}
+    pairs = {
+        side: Pair(cast.agent, cast.person, waiter, settle_seconds=_SETTLE_SECONDS)
+        for side, cast in casts.items()
+    }
+    for number in session.repetitions(session.scale.server_repetitions):
+        for block in range(session.scale.server_wakes // _BLOCK):
+            for side in session.turns(number + block, list(pairs)):
+                for _ in range(_BLOCK):
+                    pairs[side].open()
+                    pairs[side].wake()
+        for side, pair in pairs.items():
+            everything[side] += pair.wakes
+            found.setdefault((side, "p50"), []).append(median(pair.wakes))
+            found.setdefault((side, "p99"), []).append(percentile(pair.wakes, 0.99))
+            pair.wakes.clear()
     pooled = percentile(everything["served"], 0.99) / percentile(everything["echo"], 0.99)
+    notes = {"p99": f"over all {len(everything['served']):,} wakes of a side: {pooled:.2f}x"}
     for share in ("p50", "p99"):
-        note = (
-            f"over all {len(everything['served']):,} wakes of a side: {pooled:.2f}x" if share == "p99" else ""
-        )
-        yield _times(
-            f"wake by {title}, {share}", found["served", share], found["echo", share], _GOAL, note=note
-        )
+        ours, floor = found["served", share], found["echo", share]
+        yield _times(f"wake by {title}, {share}", ours, floor, _GOAL, note=notes.get(share, ""))
 
 
-def _broadcast(session: Session) -> Iterator[Figure]:
-    session.begin("server-sockets")
+def _broadcast(session: Session, casts: Casts) -> Iterator[Figure]:
     count = session.scale.sockets
     found: dict[tuple[str, str], list[float]] = {}
-    with ExitStack() as stack:
-        sides = {}
-        for side, (_, address) in _start(session, stack).items():
-            audience = _caller(session, stack, "web_crowd", address, "agent")
-            audience.call("listen", count=count)
-            speaker = _caller(session, stack, "web_crowd", address, "person")
-            asker = _caller(session, stack, "web_crowd", address, "agent")
-            sides[side] = audience, speaker, asker
-        for number in session.repetitions():
-            for side in session.turns(number, list(sides)):
-                audience, speaker, asker = sides[side]
-                ask_ids = asker.call("asks", count=1, lines=1)["ask_ids"]
-                audience.call("await_answer")
-                began = speaker.call("answers", ask_ids=ask_ids, lines=1)["began"]
-                moments = sorted((moment - began) / 1e6 for moment in audience.hear()["moments"])
-                for name, value in (("first", moments[0]), ("median", median(moments)), ("last", moments[-1])):
-                    found.setdefault((side, name), []).append(value)
+    for cast in casts.values():
+        cast.agents.call("listen", count=count)
+    for number in session.repetitions(session.scale.server_repetitions):
+        for side in session.turns(number, list(casts)):
+            cast = casts[side]
+            ask_ids = cast.agents.call("asks", count=1, lines=1)["ask_ids"]
+            cast.agents.call("await_answer")
+            time.sleep(_ARRIVAL_SECONDS)  # ours told everybody of the ask, too: that is over by then
+            began = cast.people.call("answers", ask_ids=ask_ids, lines=1)["began"]
+            moments = sorted((moment - began) / 1e6 for moment in cast.agents.hear()["moments"])
+            for name, value in (("first", moments[0]), ("median", median(moments)), ("last", moments[-1])):
+                found.setdefault((side, name), []).append(value)
+    for cast in casts.values():
+        cast.agents.call("hang_up")
     for name in ("first", "median", "last"):
-        yield _times(
-            f"one event to {count} sockets, {name}", found["served", name], found["echo", name], None
+        title = f"one event to {count} sockets, {name}"
+        yield _times(title, found["served", name], found["echo", name], None)
+
+
+def _rates(session: Session, casts: Casts) -> Iterator[Figure]:
+    found: dict[tuple[str, str], list[float]] = {}
+    for number in session.repetitions(session.scale.server_repetitions):
+        for lines in _LINES:
+            count = session.scale.requests * (1 if lines == 1 else 4)
+            plural = "connection" if lines == 1 else "connections"
+            for side in session.turns(number, list(casts)):
+                asked = casts[side].agents.call("asks", count=count, lines=lines)
+                answered = casts[side].people.call("answers", ask_ids=asked["ask_ids"], lines=lines)
+                for what, told in (("asks", asked), ("answers", answered)):
+                    name = f"{what}, {lines} {plural}"
+                    found.setdefault((side, name), []).append(count / told["seconds"])
+    for name in dict.fromkeys(name for _, name in found):
+        yield Figure(
+            "server",
+            name,
+            "/s",
+            Reading.SHARE,
+            found["served", name],
+            found["echo", name],
+            floor_name="echo",
         )
 
 
-def _polls(session: Session) -> Iterator[Figure]:
-    session.begin("server-polls")
+def _polls(session: Session, casts: Casts) -> Iterator[Figure]:
     count = session.scale.polls
-    memory: dict[str, list[float]] = {}
-    waited: dict[str, list[float]] = {}
-    whole: dict[str, list[float]] = {}
-    for _ in session.repetitions(session.scale.server_repetitions):
-        for side in _SIDES:
+    memory: dict[str, list[float]] = {side: [] for side in casts}
+    waited: dict[str, list[float]] = {side: [] for side in casts}
+    whole: dict[str, list[float]] = {side: [] for side in casts}
+    for number in session.repetitions(session.scale.poll_repetitions):
+        for side, cast in casts.items():
             with ExitStack() as stack:
-                server = session.start(stack, side)
-                address = server.call("address")
-                crowd = _caller(session, stack, "web_crowd", address, "agent")
-                people = _caller(session, stack, "web_crowd", address, "person")
+                # A server of its own: what others left behind is not what these polls take.
+                server = session.start(stack, side, store=session.folder / f"polls-{number}-{side}.db")
+                cast.turn_to(server)
                 ask_ids = server.call("open_many", count=count)["ask_ids"]
-                crowd.call("hold", ask_ids=ask_ids)
+                cast.agents.call("hold", ask_ids=ask_ids)
                 time.sleep(_ARRIVAL_SECONDS)
-                memory.setdefault(side, []).append(server.call("resident")["mebibytes"])
-                answered = people.call("answers", ask_ids=ask_ids, lines=_LINES[-1])
-                last = crowd.hear()["last"]
-                waited.setdefault(side, []).append(max(0.0, (last - answered["ended"]) / 1e6))
-                whole.setdefault(side, []).append((last - answered["began"]) / 1e6)
-            session.store(side).unlink(missing_ok=True)
+                memory[side].append(server.call("resident")["mebibytes"])
+                answered = cast.people.call("answers", ask_ids=ask_ids, lines=_LINES[-1])
+                last = cast.agents.hear()["last"]
+            waited[side].append(max(0.0, (last - answered["ended"]) / 1e6))
+            whole[side].append((last - answered["began"]) / 1e6)
     name = f"{count:,} waiting polls"
-    yield Figure(
-        "server",
-        f"{name}, memory",
-        "MiB",
-        Reading.WORST,
-        memory["served"],
-        memory["echo"],
-        goal=_MOST_MEBIBYTES,
-        floor_name="echo",
+    yield _worst(f"{name}, memory", "MiB", memory, _MOST_MEBIBYTES)
+    note = (
+        f"from the first answer's request to the last wake: {median(whole['served']):,.0f} ms, "
+        f"echo {median(whole['echo']):,.0f} ms"
     )
-    yield Figure(
-        "server",
-        f"{name}, last woken after last answer",
-        "ms",
-        Reading.WORST,
-        waited["served"],
-        waited["echo"],
-        goal=_MOST_MILLISECONDS,
-        floor_name="echo",
-        note=f"from the first answer's request to the last wake: {median(whole['served']):,.0f} ms, "
-        f"echo {median(whole['echo']):,.0f} ms",
-    )
+    yield _worst(f"{name}, last woken after last answer", "ms", waited, _MOST_MILLISECONDS, note=note)
 
 
-def _rates(session: Session) -> Iterator[Figure]:
-    session.begin("server-rate")
-    found: dict[tuple[str, str], list[float]] = {}
-    with ExitStack() as stack:
-        sides = {
-            side: tuple(
-                _caller(session, stack, "web_crowd", address, role) for role in ("agent", "person")
-            )
-            for side, (_, address) in _start(session, stack).items()
-        }
-        for number in session.repetitions(session.scale.server_repetitions):
-            for lines in _LINES:
-                count = session.scale.requests * (1 if lines == 1 else 4)
-                plural = "connection" if lines == 1 else "connections"
-                for side in session.turns(number, list(sides)):
-                    agent, person = sides[side]
-                    asked = agent.call("asks", count=count, lines=lines)
-                    answered = person.call("answers", ask_ids=asked["ask_ids"], lines=lines)
-                    for what, told in (("asks", asked), ("answers", answered)):
-                        name = f"{what}, {lines} {plural}"
-                        found.setdefault((side, name), []).append(count / told["seconds"])
-    for side, name in found:
-        if side == "served":
-            yield Figure(
-                "server",
-                name,
-                "/s",
-                Reading.SHARE,
-                found["served", name],
-                found["echo", name],
-                floor_name="echo",
-            )
+def _worst(name: str, unit: str, values: dict[str, list[float]], goal: float, *, note: str = "") -> Figure:
+    ours, floor = values["served"], values["echo"]
+    return Figure("server", name, unit, Reading.WORST, ours, floor, goal=goal, floor_name="echo", note=note)
 
 
-def _times(
-    name: str, ours: list[float], floor: list[float], goal: float | None, *, note: str = ""
-) -> Figure:
-    return Figure(
-        "server", name, "ms", Reading.TIMES, ours, floor, goal=goal, floor_name="echo", note=note
-    )
+def _times(name: str, ours: list[float], floor: list[float], goal: float | None, *, note: str = "") -> Figure:
+    return Figure("server", name, "ms", Reading.TIMES, ours, floor, goal=goal, floor_name="echo", note=note)

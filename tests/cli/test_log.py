@@ -43,8 +43,8 @@ def test_log_is_a_line_an_event(call: Call) -> None:
     ask_id = fill(call)
     lines = call("log").out.splitlines()
     assert [line.split()[0] for line in lines] == ["1", "2", "3"]
-    assert lines[0].endswith(f"ask.opened            {ask_id[-6:]}  agent:ana asks: Which?")
-    assert lines[1].endswith(f"ask.answered          {ask_id[-6:]}  ana: Blue (cli, declared)")
+    assert lines[0].endswith(f"ask.opened             {ask_id[-6:]}  agent:ana asks: Which?")
+    assert lines[1].endswith(f"ask.answered           {ask_id[-6:]}  ana: Blue (cli, declared)")
     assert call("log", "--after", "2").out.splitlines() == lines[2:]
 
 
@@ -167,10 +167,19 @@ def test_every_event_has_its_words() -> None:
     assert set(_WORDS) - types == set()
 
 
+def test_subject_of_every_event_stands_in_one_column() -> None:
+    """The column of types is as wide as the longest of them."""
+    types = [str(kind.__struct_config__.tag) for kind in get_args(Recorded)]
+    lines = [render_record(Record("p", 7, 0, each, "123456", None, b"", b"")) for each in types]
+    assert {line.find("123456") for line in lines} == {
+        len("    7  1970-01-01 00:00:00  ") + max(map(len, types)) + 2
+    }
+
+
 def test_event_of_an_unknown_type_is_still_a_line() -> None:
     """A newer Assent may have written it."""
     record = Record("p", 7, 0, "moon.rose", "ask_123456", b'{"type": "moon.rose"}', b"", b"")
-    assert render_record(record) == "    7  1970-01-01 00:00:00  moon.rose             123456"
+    assert render_record(record) == "    7  1970-01-01 00:00:00  moon.rose              123456"
 
 
 def test_log_of_a_cancelled_run_says_why_its_asks_ended(call: Call, shell: Shell) -> None:

@@ -5,7 +5,7 @@ import inspect
 from collections.abc import AsyncIterator, Iterator
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Literal, Self, TypeVar, cast
+from typing import Any, Literal, Protocol, Self, TypeVar, cast
 
 import pytest
 
@@ -14,9 +14,10 @@ from assent.client.async_driven import AsyncDrivenRun
 from assent.client.client import Client
 from assent.client.turns import Turn
 from assent.protocol.principal import Assurance
-from assent.testing import ThrowawayStore
+from assent.testing import FakeClock, ThrowawayStore
+from tests.client.served import ServedStore
 
-__all__ = ["Clients", "Door", "Way", "clients_on", "only_on_a_file"]
+__all__ = ["Clients", "Door", "NewStore", "Way", "clients_on", "only_on_a_file"]
 
 Door = Literal["file", "server"]
 Way = Literal["threads", "tasks"]
@@ -24,6 +25,12 @@ Way = Literal["threads", "tasks"]
 only_on_a_file = pytest.mark.parametrize("door", ["file"])
 """For a claim about hubs, bells or files, or about what a process says of itself, which a server does not believe."""
 T = TypeVar("T")
+
+
+class NewStore(Protocol):
+    """Makes an empty store; as `assent.testing.throwaway` does."""
+
+    def __call__(self, *, project: str = ..., clock: FakeClock | None = ...) -> ThrowawayStore: ...
 
 
 class _Awaited:
@@ -83,6 +90,11 @@ class Clients:
     def __init__(self, store: ThrowawayStore, runner: asyncio.Runner | None) -> None:
         self.store = store
         self._runner = runner
+
+    @property
+    def is_served(self) -> bool:
+        """They come through a server, which knows them by their tokens and by nothing that they say."""
+        return isinstance(self.store, ServedStore)
 
     def agent(self, name: str = "coder", project: str | None = None) -> Client:
         """Return a client that asks."""

@@ -1,16 +1,17 @@
 """A throw-away store, on a file or behind a server, and clients of both sorts on it."""
 
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 
 from assent.testing import FakeClock, ThrowawayStore, throwaway
 from assent.testing.server import ThrowawayServer
-from tests.client.both import Clients, Door, clients_on
+from tests.client.both import Clients, Door, NewStore, clients_on
 from tests.client.served import ServedStore
 from tests.samples import NOON
 
-__all__ = ["clients", "clock", "door", "server", "store"]
+__all__ = ["clients", "clock", "door", "new_store", "server", "store"]
 
 
 @pytest.fixture
@@ -34,13 +35,17 @@ def door(request: pytest.FixtureRequest) -> Door:
 
 
 @pytest.fixture
-def store(door: Door, clock: FakeClock, request: pytest.FixtureRequest) -> Iterator[ThrowawayStore]:
-    """Give an empty store on `clock`."""
+def new_store(door: Door, request: pytest.FixtureRequest) -> NewStore:
+    """Give what makes an empty store, for a `with`; behind a server there is one at a time."""
     if door == "server":
-        with ServedStore(request.getfixturevalue("server"), clock=clock) as served:
-            yield served
-        return
-    with throwaway(clock=clock) as made:
+        return partial(ServedStore, request.getfixturevalue("server"))
+    return throwaway
+
+
+@pytest.fixture
+def store(new_store: NewStore, clock: FakeClock) -> Iterator[ThrowawayStore]:
+    """Give an empty store on `clock`."""
+    with new_store(clock=clock) as made:
         yield made
 
 

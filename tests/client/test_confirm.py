@@ -18,8 +18,8 @@ from assent.flows.document import Document, ReadDocument
 from assent.flows.step import Done, step_digest
 from assent.protocol.error import BadRequestError, EffectError, NotFoundError
 from assent.protocol.plan import Moment
-from assent.testing import throwaway
 from assent.testing.store import ThrowawayStore
+from tests.client.both import NewStore
 from tests.client.talk import Crash
 from tests.flows.plan_page import ai, fill, human
 from tests.proves import proves
@@ -54,10 +54,10 @@ def meeting(store: ThrowawayStore, *replies: str) -> tuple[list[str], Callable[[
 
 
 @proves("C28")
-def test_both_halves_are_asked_in_every_round(folder: Path) -> None:
+def test_both_halves_are_asked_in_every_round(new_store: NewStore, folder: Path) -> None:
     """C-X4: what was confirmed in an earlier round says nothing about this one."""
     plan = write(folder, human("T1.1", "both"))
-    with throwaway() as store:
+    with new_store() as store:
         asked, meet = meeting(store, "y", "y", "y", "y")
         for _ in range(2):
             for moment in ("before", "after", "before", "after"):
@@ -68,7 +68,7 @@ def test_both_halves_are_asked_in_every_round(folder: Path) -> None:
 
 
 @proves("C45")
-def test_yes_that_comes_after_the_reviewer_failed_counts_tomorrow(folder: Path) -> None:
+def test_yes_that_comes_after_the_reviewer_failed_counts_tomorrow(new_store: NewStore, folder: Path) -> None:
     """The file says BLOCKED while the person is asked; asked again, it is the same question."""
     plan = write(folder, ai("T1.1", "before"))
 
@@ -76,7 +76,7 @@ def test_yes_that_comes_after_the_reviewer_failed_counts_tomorrow(folder: Path) 
         raise EffectError("gone")
 
     performers: Performers = {RunReviewer: Direct(RunReviewer, fail)}
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         with pytest.raises(assent.StillOpen):
             assent.confirm_plan(agent, plan, "T1.1", "before", "S", performers=performers, wait=0)
@@ -90,7 +90,7 @@ def test_yes_that_comes_after_the_reviewer_failed_counts_tomorrow(folder: Path) 
     ("reply", "how"), [("rename it", How.CHANGES), ("y", How.CONFIRMED), ("n", How.DECLINED)]
 )
 def test_answer_is_not_lost_by_a_crash_before_the_end(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, reply: str, how: How
+    new_store: NewStore, folder: Path, monkeypatch: pytest.MonkeyPatch, reply: str, how: How
 ) -> None:
     """The status was written already; what was said is still told."""
     plan = write(folder, human("T1.1", "both", "DONE"))
@@ -98,7 +98,7 @@ def test_answer_is_not_lost_by_a_crash_before_the_end(
     def die(*_: object) -> None:
         raise Crash
 
-    with throwaway() as store:
+    with new_store() as store:
         asked, meet = meeting(store, reply)
         with monkeypatch.context() as patched:
             patched.setattr(durable.Driver, "_finish", die)
@@ -110,7 +110,7 @@ def test_answer_is_not_lost_by_a_crash_before_the_end(
 
 @pytest.mark.parametrize("status", ["BLOCKED", "IN_PROGRESS"])
 def test_status_that_a_person_took_back_after_a_crash_is_not_passed(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, status: str
+    new_store: NewStore, folder: Path, monkeypatch: pytest.MonkeyPatch, status: str
 ) -> None:
     """The journal holds a yes and a DONE; the file says something else now, and the next call asks."""
     plan = write(folder, human("T1.1", "before"))
@@ -118,7 +118,7 @@ def test_status_that_a_person_took_back_after_a_crash_is_not_passed(
     def die(*_: object) -> None:
         raise Crash
 
-    with throwaway() as store:
+    with new_store() as store:
         _, meet = meeting(store, "y")
         with monkeypatch.context() as patched:
             patched.setattr(durable.Driver, "_finish", die)
@@ -134,10 +134,10 @@ def test_status_that_a_person_took_back_after_a_crash_is_not_passed(
             assent.confirm_plan(store.agent(), plan, "T1.1", "before", "S", wait=0)
 
 
-def test_journal_that_an_agent_made_up_confirms_nothing(folder: Path) -> None:
+def test_journal_that_an_agent_made_up_confirms_nothing(new_store: NewStore, folder: Path) -> None:
     """It says that the file was read and that all was DONE; the file itself says BLOCKED."""
     plan = write(folder, human("T1.1", "before", "BLOCKED"))
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         inputs = ConfirmInputs(str(plan), "T1.1", Moment.BEFORE, "S")
         flow_id = f"confirm:{plan}:T1.1:before:1"
@@ -150,10 +150,10 @@ def test_journal_that_an_agent_made_up_confirms_nothing(folder: Path) -> None:
     assert verdict.how is How.FAILED
 
 
-def test_after_half_that_an_agent_made_up_is_asked_all_the_same(folder: Path) -> None:
+def test_after_half_that_an_agent_made_up_is_asked_all_the_same(new_store: NewStore, folder: Path) -> None:
     """A journal may say that it was confirmed; no person's yes is in the store."""
     plan = write(folder, human("T1.1", "both", "DONE"))
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         inputs = ConfirmInputs(str(plan), "T1.1", Moment.AFTER, "S")
         flow_id = f"confirm:{plan}:T1.1:after:1"
@@ -164,10 +164,12 @@ def test_after_half_that_an_agent_made_up_is_asked_all_the_same(folder: Path) ->
 
 
 @pytest.mark.parametrize("status", ["DONE", "CANCELLED"])
-def test_status_that_a_person_set_by_hand_is_taken_as_it_is(folder: Path, status: str) -> None:
+def test_status_that_a_person_set_by_hand_is_taken_as_it_is(
+    new_store: NewStore, folder: Path, status: str
+) -> None:
     """And what had been asked is taken back."""
     plan = write(folder, human("T1.1", "before"))
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         with pytest.raises(assent.StillOpen):
             assent.confirm_plan(agent, plan, "T1.1", "before", "S", wait=0)
@@ -176,10 +178,10 @@ def test_status_that_a_person_set_by_hand_is_taken_as_it_is(folder: Path, status
         assert agent.inbox() == []
 
 
-def test_yes_to_another_summary_is_no_yes_to_this_one(folder: Path) -> None:
+def test_yes_to_another_summary_is_no_yes_to_this_one(new_store: NewStore, folder: Path) -> None:
     """The first question is taken back, answered or not, and the second is asked."""
     plan = write(folder, human("T1.1", "before"))
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         for summary in ("Rename a column", "Drop the table", "Drop the table"):
             with pytest.raises(assent.StillOpen):
@@ -196,11 +198,11 @@ def test_yes_to_another_summary_is_no_yes_to_this_one(folder: Path) -> None:
     ("reply", "how"), [("stop", How.STOPPED), ("n", How.DECLINED), ("rename it", How.CHANGES)]
 )
 def test_no_is_told_though_the_agent_came_back_with_another_summary(
-    folder: Path, reply: str, how: How
+    new_store: NewStore, folder: Path, reply: str, how: How
 ) -> None:
     """A stop holds whatever the words were; only a yes is bound to them."""
     plan = write(folder, human("T1.1", "before"))
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         with pytest.raises(assent.StillOpen):
             assent.confirm_plan(agent, plan, "T1.1", "before", "Rename a column", wait=0)
@@ -211,7 +213,9 @@ def test_no_is_told_though_the_agent_came_back_with_another_summary(
 
 
 @proves("C31", "C33")
-def test_changes_are_applied_and_the_confirm_is_asked_again_until_it_is_settled(folder: Path) -> None:
+def test_changes_are_applied_and_the_confirm_is_asked_again_until_it_is_settled(
+    new_store: NewStore, folder: Path
+) -> None:
     """The orchestrator applies; the next question has the next summary."""
     plan = write(folder, human("T1.1", "before"))
     wanted: list[str] = []
@@ -220,7 +224,7 @@ def test_changes_are_applied_and_the_confirm_is_asked_again_until_it_is_settled(
         wanted.append(verdict.text)
         return f"with {verdict.text}"
 
-    with throwaway() as store:
+    with new_store() as store:
         asked, meet = meeting(store, "a view", "two views", "y")
         verdict = assent.confirm_plan(
             store.agent(), plan, "T1.1", "before", "bare", apply=apply, present=meet, wait=0
@@ -234,12 +238,12 @@ def test_changes_are_applied_and_the_confirm_is_asked_again_until_it_is_settled(
 
 
 @proves("C38")
-def test_callers_mistake_is_refused_before_anything_is_written(folder: Path) -> None:
+def test_callers_mistake_is_refused_before_anything_is_written(new_store: NewStore, folder: Path) -> None:
     """C-X13: relative paths, folders that are not there, plans and moments that there are not."""
     plan = write(folder, ai("T1.1", "before"))
     content = plan.read_bytes()
     performers = reviewer_performers({}, {}, lambda _: None)
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         for track_dir in ("here", "/nowhere/at/all"):
             with pytest.raises(BadRequestError):
@@ -254,7 +258,9 @@ def test_callers_mistake_is_refused_before_anything_is_written(folder: Path) -> 
     assert plan.read_bytes() == content
 
 
-def test_plan_in_a_git_worktree_is_one_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_plan_in_a_git_worktree_is_one_of_its_own(
+    new_store: NewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The worktrees of a project share its store; the reviewer looks at the worktree that the plan lies in."""
     main, tree = tmp_path / "main", tmp_path / "tree"
     (main / ".git" / "worktrees" / "tree").mkdir(parents=True)
@@ -262,7 +268,7 @@ def test_plan_in_a_git_worktree_is_one_of_its_own(tmp_path: Path, monkeypatch: p
     (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n")
     monkeypatch.chdir(main)
     ours, theirs = write(main, human("T1.1", "both")), write(tree, human("T1.1", "both", "DONE"))
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         asked, meet = meeting(store, "y", "y", "y")
         for moment in ("before", "after"):
@@ -285,7 +291,7 @@ def test_plan_in_a_git_worktree_is_one_of_its_own(tmp_path: Path, monkeypatch: p
 
 
 def test_yes_is_not_taken_for_a_plan_of_another_project_with_the_same_path(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    new_store: NewStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From one project a plan of another may be named; both are called plan.xml at home."""
     for name in ("a", "b"):
@@ -293,7 +299,7 @@ def test_yes_is_not_taken_for_a_plan_of_another_project_with_the_same_path(
     ours, theirs = write(tmp_path / "a", human("T1.1", "before")), tmp_path / "b" / "plan.xml"
     theirs.write_bytes(fill([human("T1.1", "before", "IN_PROGRESS")]))
     monkeypatch.chdir(tmp_path / "a")
-    with throwaway() as store:
+    with new_store() as store:
         agent = store.agent()
         with pytest.raises(assent.StillOpen):
             assent.confirm_plan(agent, ours, "T1.1", "before", "S", wait=0)

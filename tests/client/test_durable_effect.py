@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -20,20 +20,13 @@ from assent.flows.step import Done, Effect, Failed, Flow, Result, do, say
 from assent.protocol.ask import Ask
 from assent.protocol.canonical import Json
 from assent.protocol.error import FlowTakenError, StillOpen
-from assent.testing import ThrowawayStore, throwaway
+from assent.testing import ThrowawayStore
 from tests.client.talk import APPEND, TALK, Append, Appender, Crash, appending, crash, driver
 
 __all__: list[str] = []
 
 T = TypeVar("T")
 SOON = 20.0
-
-
-@pytest.fixture
-def store() -> Iterator[ThrowawayStore]:
-    """Give a store that goes away."""
-    with throwaway() as store:
-        yield store
 
 
 @pytest.fixture
@@ -51,7 +44,9 @@ def log(tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("dies", ["intend", "noted", "perform", "performed"])
-def test_effect_is_done_once_wherever_the_driver_dies(agent: Client, log: Path, dies: str) -> None:
+def test_effect_is_done_once_wherever_the_driver_dies(
+    store: ThrowawayStore, agent: Client, log: Path, dies: str
+) -> None:
     """Before and after it was noted, before and after the world was touched."""
     with pytest.raises(Crash):
         agent.drive("f", APPEND, None, appending(log, dies))
@@ -60,7 +55,7 @@ def test_effect_is_done_once_wherever_the_driver_dies(agent: Client, log: Path, 
     assert log.read_bytes() == b"line\n"
     assert [step.state for step in agent.steps("f")] == ["done", "done", "done"]
     assert sorted(path.name for path in log.parent.iterdir()) == ["log.md"]
-    assert agent.verify().problems == ()
+    assert store.person().verify().problems == ()
 
 
 class OnlyDone(Driver[None, str]):

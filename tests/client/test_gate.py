@@ -10,8 +10,8 @@ import assent
 from assent import Choice, Closing
 from assent.flows.session.talk import How
 from assent.protocol.error import BadRequestError, NotFoundError
-from assent.testing import throwaway
 from assent.testing.store import ThrowawayStore
+from tests.client.both import NewStore
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -41,9 +41,9 @@ REVIEW: dict[str, Any] = {
 
 
 @proves("G12", "G16", "G40")
-def test_gate_returns_what_a_person_chose_after_the_check() -> None:
+def test_gate_returns_what_a_person_chose_after_the_check(new_store: NewStore) -> None:
     """What is not recognised, and what was not confirmed, does not come back."""
-    with throwaway() as store, store.scripted_person() as ana:
+    with new_store() as store, store.scripted_person() as ana:
         ana.will_answer_wrongly("Chunk Loop", "deselect h1 h9").will_answer("Chunk Loop", "deselect h1 h2")
         ana.will_answer("This will unmark 2", "").will_answer("Chunk Loop", "DISCARD").will_answer(
             "This", "yes"
@@ -52,27 +52,27 @@ def test_gate_returns_what_a_person_chose_after_the_check() -> None:
     assert chosen == Choice("discard")
 
 
-def test_gate_keeps_tasks_where_it_is_told_to() -> None:
+def test_gate_keeps_tasks_where_it_is_told_to(new_store: NewStore) -> None:
     """And comes back to the person."""
     tasks: list[str] = []
-    with throwaway() as store, store.scripted_person() as ana:
+    with new_store() as store, store.scripted_person() as ana:
         ana.will_answer("Phase Gate", "todo: read it").will_answer("Phase Gate", "set focus types")
         chosen = assent.pass_gate(store.agent(), "Phase Gate", "x", keep=tasks.append, wait=PATIENCE)
     assert (chosen, tasks) == (Choice("Set focus", ("types",)), ["read it"])
 
 
-def test_gate_that_is_declined_raises_and_chooses_nothing() -> None:
+def test_gate_that_is_declined_raises_and_chooses_nothing(new_store: NewStore) -> None:
     """A person's no to being asked is typed."""
-    with throwaway() as store, store.scripted_person() as ana:
+    with new_store() as store, store.scripted_person() as ana:
         ana.will_decline("Synthesis", "not today")
         with pytest.raises(assent.Declined, match="not today"):
             assent.pass_gate(store.agent(), "synthesis", "x", wait=PATIENCE)
 
 
 @proves("G13")
-def test_gate_that_nobody_answers_stays_open_when_the_wait_lapses() -> None:
+def test_gate_that_nobody_answers_stays_open_when_the_wait_lapses(new_store: NewStore) -> None:
     """And is found again by its key, with the answer that came later."""
-    with throwaway() as store:
+    with new_store() as store:
         with pytest.raises(assent.StillOpen):
             assent.pass_gate(store.agent(), "phase-gate", "x", key="g", wait=0)
         (ask,) = store.agent().inbox()
@@ -80,19 +80,21 @@ def test_gate_that_nobody_answers_stays_open_when_the_wait_lapses() -> None:
         assert assent.pass_gate(store.agent(), "phase-gate", "x", key="g", wait=0) == Choice("Cancel")
 
 
-def test_gate_is_the_same_for_tasks() -> None:
+def test_gate_is_the_same_for_tasks(new_store: NewStore) -> None:
     """One body, two clients."""
 
     async def talk(store: ThrowawayStore) -> Choice:
         async with store.async_agent() as client:
             return await assent.pass_gate_async(client, "phase-gate", "x", wait=PATIENCE)
 
-    with throwaway() as store, store.scripted_person() as ana:
+    with new_store() as store, store.scripted_person() as ana:
         ana.will_answer("Phase Gate", "1")
         assert asyncio.run(talk(store)) == Choice("Proceed")
 
 
-def test_session_calls_back_for_deep_dives_and_ends_as_people_choose(tmp_path: Path) -> None:
+def test_session_calls_back_for_deep_dives_and_ends_as_people_choose(
+    new_store: NewStore, tmp_path: Path
+) -> None:
     """The callback gets the action and the finding; what it returns is said."""
     seen: list[tuple[str, object]] = []
     said: list[str] = []
@@ -101,7 +103,7 @@ def test_session_calls_back_for_deep_dives_and_ends_as_people_choose(tmp_path: P
         seen.append((action, finding["id"]))
         return "Look at line 3."
 
-    with throwaway() as store, store.scripted_person() as ana:
+    with new_store() as store, store.scripted_person() as ana:
         ana.will_answer("Phase Gate", "1").will_answer("Chunk Plan", "1").will_answer(
             "Chunk Loop", "deep-dive h1"
         )
@@ -116,9 +118,9 @@ def test_session_calls_back_for_deep_dives_and_ends_as_people_choose(tmp_path: P
     assert (tmp_path / "kept" / "review-findings.md").exists()
 
 
-def test_session_that_was_left_is_resumed_at_its_gate(tmp_path: Path) -> None:
+def test_session_that_was_left_is_resumed_at_its_gate(new_store: NewStore, tmp_path: Path) -> None:
     """Also when the gate was answered while nobody ran."""
-    with throwaway() as store:
+    with new_store() as store:
         agent, person = store.agent(), store.person()
         with pytest.raises(assent.StillOpen):
             assent.hold_session(agent, REVIEW, folder=tmp_path, wait=0)
@@ -132,9 +134,9 @@ def test_session_that_was_left_is_resumed_at_its_gate(tmp_path: Path) -> None:
     assert closing.how is How.CANCELLED
 
 
-def test_session_from_a_bad_review_asks_nothing(tmp_path: Path) -> None:
+def test_session_from_a_bad_review_asks_nothing(new_store: NewStore, tmp_path: Path) -> None:
     """One sentence each, before anything is stored."""
-    with throwaway() as store:
+    with new_store() as store:
         for bad in ({}, {**REVIEW, "chunks": []}, {**REVIEW, "commits": "x"}, {**REVIEW, "x": "\ud800"}):
             with pytest.raises(BadRequestError):
                 assent.hold_session(store.agent(), bad, folder=tmp_path, wait=0)

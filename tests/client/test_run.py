@@ -36,8 +36,8 @@ from assent.protocol.error import (
 from assent.protocol.json_text import Json
 from assent.protocol.run import DoneReason, Status
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
-from assent.testing import ThrowawayStore, throwaway
-from tests.client.both import Clients
+from assent.testing import ThrowawayStore
+from tests.client.both import Clients, NewStore, only_on_a_file
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -81,7 +81,7 @@ def beside(story: Callable[[Client], None], store: ThrowawayStore) -> Iterator[N
 def until_logged(client: Client, kind: str, count: int = 1) -> None:
     """Wait until the log has so many events of a kind."""
     until = time.monotonic() + BOUND
-    with client.hub.follow(client.project, 0) as feed:
+    with client.door.follow(client.project, 0) as feed:
         while count:
             records = feed.wait(until - time.monotonic())
             assert records, f"no {kind} was logged in time"
@@ -556,6 +556,7 @@ def held_elsewhere(store: ThrowawayStore) -> Iterator[None]:
         os.close(descriptor)
 
 
+@only_on_a_file
 @proves("I29", "I30", "I32")
 def test_command_that_nobody_acknowledged_in_time_is_expired(
     clients: Clients, agent: Client, ana: Client, monkeypatch: pytest.MonkeyPatch
@@ -570,6 +571,7 @@ def test_command_that_nobody_acknowledged_in_time_is_expired(
         assert ana.control(RUN_ID, "pause", request_id="req-1").is_success
 
 
+@only_on_a_file
 @proves("I30", "I32")
 def test_command_is_sent_again_until_the_store_is_free(
     clients: Clients, agent: Client, ana: Client, monkeypatch: pytest.MonkeyPatch
@@ -723,23 +725,25 @@ def test_unreadable_topic_is_refused(ana: Client) -> None:
         {"title": "x" * 201},
     ],
 )
-def test_run_with_a_part_of_the_wrong_kind_is_refused_and_begins_nothing(parts: dict[str, Any]) -> None:
+def test_run_with_a_part_of_the_wrong_kind_is_refused_and_begins_nothing(
+    new_store: NewStore, parts: dict[str, Any]
+) -> None:
     """What could be written and not be read again would spoil the whole list of runs."""
-    with throwaway() as store:
+    with new_store() as store:
         client = store.agent()
         with pytest.raises(BadRequestError):
             client.run(**parts)
         assert client.runs(all_states=True) == []
 
 
-def test_error_whose_text_no_record_can_hold_still_aborts_the_run_and_comes_out() -> None:
+def test_error_whose_text_no_record_can_hold_still_aborts_the_run_and_comes_out(new_store: NewStore) -> None:
     """Whatever somebody else's error says of itself."""
 
     class MuteError(Exception):
         def __str__(self) -> str:
             raise RuntimeError
 
-    with throwaway() as store:
+    with new_store() as store:
         client = store.agent()
         for error in (ValueError("caf\udce9"), MuteError()):
             with pytest.raises(type(error)), client.run() as run:
@@ -747,9 +751,9 @@ def test_error_whose_text_no_record_can_hold_still_aborts_the_run_and_comes_out(
             assert run.look().reason == "ERROR"
 
 
-def test_inner_loop_that_raised_is_gone_before_the_next_one_begins() -> None:
+def test_inner_loop_that_raised_is_gone_before_the_next_one_begins(new_store: NewStore) -> None:
     """The outer loop may go on, and nothing stands on a dead loop."""
-    with throwaway() as store, store.agent().run(max=1) as run:
+    with new_store() as store, store.agent().run(max=1) as run:
         for _ in run:
             with suppress(ValueError), run.nested() as inner:
                 next(inner)
@@ -758,9 +762,11 @@ def test_inner_loop_that_raised_is_gone_before_the_next_one_begins() -> None:
                 assert len(inner.state.levels) == 2
 
 
-def test_store_that_is_held_for_a_while_does_not_end_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_store_that_is_held_for_a_while_does_not_end_a_run(
+    new_store: NewStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A driver tries again: its work is worth waiting for."""
-    with throwaway() as store:
+    with new_store() as store:
         client = store.agent()
         send, busy = client.calls.door.send, [StoreBusyError(), StoreBusyError()]
 

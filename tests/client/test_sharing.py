@@ -14,6 +14,7 @@ from assent.client.client import Client
 from assent.protocol.ask import State
 from assent.protocol.error import ConflictError, StillOpen, StoreError
 from assent.testing import ThrowawayStore
+from tests.client.both import only_on_a_file
 
 __all__: list[str] = []
 
@@ -42,7 +43,7 @@ def test_many_threads_share_one_client(store: ThrowawayStore) -> None:
             person.will_answer("Number", lambda ask: ask.prompt.title.removeprefix("Number "))
         run_all([threading.Thread(target=ask, args=(number,)) for number in range(24)])
     assert answers == {number: f"{number}?" for number in range(24)}
-    assert agent.verify().problems == ()
+    assert store.person().verify().problems == ()
 
 
 def test_threads_that_use_one_key_share_one_ask(store: ThrowawayStore) -> None:
@@ -89,7 +90,7 @@ def test_people_who_answer_at_once_have_one_winner(store: ThrowawayStore) -> Non
         assert won == [kept.answer.by]
         assert len(lost) == len(people) - 1
         assert all(conflict.ask == kept for conflict in lost)
-    assert agent.verify().problems == ()
+    assert store.person().verify().problems == ()
 
 
 def test_one_client_serves_several_event_loops(store: ThrowawayStore) -> None:
@@ -139,9 +140,10 @@ def test_cancelled_answer_is_done_or_not_done_but_never_half(store: ThrowawaySto
     asyncio.run(cancel())
     agent = store.agent()
     assert {ask.state for ask in agent.inbox(all_states=True)} <= {State.OPEN, State.ANSWERED}
-    assert agent.verify().problems == ()
+    assert store.person().verify().problems == ()
 
 
+@only_on_a_file
 def test_closed_client_tells_who_waits(store: ThrowawayStore) -> None:
     """Another thread's wait ends with a sentence; the ask stays open."""
     agent = store.agent()

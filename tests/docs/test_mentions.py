@@ -10,6 +10,7 @@ import click
 import pytest
 
 from assent.cli.exit import DONE, STATUSES, UNFINISHED
+from assent.client.verbs import VERBS
 from assent.protocol.decision import Coverage
 from tools.page import ROOT, Page, pages
 from tools.reference_cli import every_command
@@ -74,7 +75,7 @@ def unknown_names(text: str) -> list[str]:
     unknown = []
     for found in NAME.finditer(text):
         path = f"assent{found[1]}"
-        if not re.search(r"\.(?:db|md|fish)\b", path) and not exists(path.split(".")):
+        if not re.search(r"\.(?:db|md|fish|example)\b", path) and not exists(path.split(".")):
             unknown.append(path)
     return unknown
 
@@ -120,7 +121,7 @@ def test_what_a_page_names_exists(page: Page) -> None:
 @pytest.mark.parametrize(
     ("text", "unknown"),
     [
-        ("`assent serve`", ["assent serve"]),
+        ("`assent mcp`", ["assent mcp"]),
         ("`assent ask 'Go?' --recommend`", ["assent ask --recommend"]),
         (
             "```sh\nid=$(assent ask 'Go?' --no-wait)\nassent --store x inbox --colour\n```",
@@ -148,4 +149,4 @@ def test_error_code_of_the_glossary_and_pages_exists() -> None:
     )
     named = {code for page in pages() for code in shaped.findall(page.text) if not code.endswith("_id")}
     fields = set(Coverage.__struct_fields__)  # `not_landed` is none of the codes, and begins like one
-    assert named - ERROR_CODES - fields == set()
+    assert named - ERROR_CODES - fields - set(VERBS) == set()

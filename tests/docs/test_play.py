@@ -89,3 +89,30 @@ def test_page_with_the_review_of_another_day_is_the_same(tmp_path: Path) -> None
     assert play(page) == page.text
     with pytest.raises(PlayError, match="came out differently"):
         play(make_page(tmp_path, shown.format(word="session")))
+
+
+def test_server_of_a_page_has_a_port_of_its_own(tmp_path: Path) -> None:
+    """So that pages can be played side by side, and where somebody else listens on the usual port."""
+    page = make_page(
+        tmp_path,
+        "text file=address\nhttp://127.0.0.1:8484/",
+        "console play\n$ cat address\nhttp://127.0.0.1:8484/",
+        "console play\n$ test $(cat address) = http://127.0.0.1:84''84/ || echo another port\nanother port",
+    )
+    assert play(page) == page.text
+
+
+def test_key_that_ends_a_command_is_pressed(tmp_path: Path) -> None:
+    """A server is stopped as people stop it."""
+    page = make_page(
+        tmp_path,
+        "console play waits=again\n$ sh -c 'trap \"echo over; exit\" INT; echo on; sleep 600'\non",
+        "console play more\n^Cover",
+    )
+    assert play(page) == page.text
+
+
+def test_secret_is_not_captured(tmp_path: Path) -> None:
+    """What stands on a page opens nothing, anywhere."""
+    page = make_page(tmp_path, "console play\n$ printf 'assent_%064x\\n' 77\nNothing.")
+    assert "assent_" + "0123456789abcdef" * 4 in play(page, writes=True)

@@ -1,12 +1,17 @@
 """The pages that the code can tell are what the code tells."""
 
+from typing import Any, get_args
+
+import msgspec
 import pytest
 
 from assent.cli.runs import encode_run
 from assent.cli.table import COMMANDS
+from assent.client.verbs import VERBS
 from assent.engine import control, run
 from assent.engine.ask import TRANSITIONS
 from assent.flows.session.talk import How
+from assent.hub.record import Recorded
 from assent.protocol import error
 from assent.protocol.capability import CAPABILITIES
 from assent.protocol.completion import SIGNALS
@@ -15,6 +20,7 @@ from assent.protocol.gate import CONTEXTS
 from assent.protocol.review import Category, Chunk, Comment, Finding, PullRequest, Review, Severity, Visual
 from assent.protocol.run import AbortReason, DoneReason
 from assent.surfaces.board import BoardRun
+from assent.surfaces.http.telling import Ending
 from assent.testing import FakeClock, throwaway
 from tools import reference
 from tools.reference_error import every_error
@@ -47,6 +53,25 @@ def test_reference_leaves_nothing_out() -> None:
     assert {kind.__name__ for _, kind in every_error()} == set(error.__all__)
     assert [name for name in error.__all__ if f"`{name}`" not in errors] == []
     assert [state for state in TRANSITIONS if state and f"`{state}`" not in states] == []
+
+
+def test_reference_of_json_leaves_no_event_out() -> None:
+    """Whoever follows a project finds every type of event that can come."""
+    page = reference.render("docs/reference/json.md")
+    types = [str(kind.__struct_config__.tag) for kind in get_args(Recorded)]
+    assert [name for name in types if f"### {name}\n" not in page] == []
+
+
+def test_page_of_the_wire_format_leaves_nothing_out() -> None:
+    """Every verb, every body that is sent, every error code and every code that a socket is closed with."""
+    page = reference.render("docs/reference/wire-format.md")
+    routes = [f"`{verb.method} {verb.path.replace(':path', '')}`" for verb in VERBS.values()]
+    assert [route for route in routes if f"| {route}: " not in page] == []
+    bodies = {verb.body for verb in VERBS.values()} - {None, Any}
+    fields = [field.encode_name for body in bodies for field in msgspec.structs.fields(body)]
+    assert [name for name in fields if f"- `{name}`" not in page] == []
+    assert [kind.code for _, kind in every_error() if f"`{kind.code}`" not in page] == []
+    assert [ending for ending in Ending if f"| {ending.value} |" not in page] == []
 
 
 def test_reference_of_runs_leaves_nothing_out() -> None:

@@ -120,9 +120,11 @@ def test_policy_that_changes_stays_that_of_its_project() -> None:
     )
 
 
-def test_setting_an_unset_policy_to_what_it_reads_as_is_no_event() -> None:
-    """It is so already."""
-    assert decide(None, setting(TIGHT.levels)) == ()
+def test_setting_an_unset_policy_to_what_it_reads_as_is_kept_once() -> None:
+    """It is so already, but nobody had said so: who did, and when, is told from then on."""
+    (event,) = decide(None, setting(TIGHT.levels))
+    assert (event.before, event.after) == (TIGHT, TIGHT)
+    assert decide(evolve(None, event, project="p", sequence=1), setting(TIGHT.levels)) == ()
 
 
 def test_category_that_is_not_named_stays_as_it_became_meanwhile() -> None:
@@ -298,7 +300,8 @@ def test_any_commands_leave_a_policy_that_its_log_makes_again(given_commands: li
         except (ForbiddenError, BadRequestError):
             continue
         for event in events:
-            assert event.before == (policy.policy if policy else Policy()) != event.after
+            assert event.before == (policy.policy if policy else Policy())
+            assert policy is None or event.before != event.after
             log.append(event)
             policy = evolve(policy, event, project="p", sequence=len(log))
         assert decide(policy, command) == ()

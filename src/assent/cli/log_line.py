@@ -24,7 +24,7 @@ __all__ = ["render_record"]
 
 _LONGEST = 140
 _LONGEST_SUBJECT = 40
-_WIDEST_TYPE = 20
+_WIDEST_TYPE = 21
 
 Told = dict[str, Any]
 """An event as its JSON has it."""

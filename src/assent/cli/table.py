@@ -49,6 +49,7 @@ COMMANDS: dict[str, Entry] = {
     "log": Entry(_RECORD, "log", "Read the events of a project, also live."),
     "audit": Entry(_RECORD, "audit", "Check that the record is whole."),
     "doctor": Entry(_RECORD, "doctor", "Say what is installed, which store is used, and what is wrong."),
+    "serve": Entry(_START, "serve", "Serve this store over HTTP, to agents, people and your browser."),
     "demo": Entry(_START, "demo", "Try it: an agent asks, you answer."),
     "completion": Entry(_START, "completion", "Print the completion script for your shell."),
 }

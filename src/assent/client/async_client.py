@@ -169,7 +169,7 @@ class AsyncClient(Holder):
 
     async def close(self) -> None:
         """Let go of the store."""
-        self.door.close()
+        await self.door.aclose(asyncio.get_running_loop())
 
     async def __aenter__(self) -> Self:
         return self

@@ -1,7 +1,7 @@
 """An event as it is broadcast: the text that goes out to whoever follows a project, and what that text looks like.
 
-Rule 1: the text has no line break, whatever an agent wrote. Inside of JSON's texts there can be none, so what is left
-        is white space between its parts; a stream whose frames are lines can carry it as it is.
+Rule 1: the text has no line break, whatever an agent wrote, not even one that only some readers take for one. So a
+        stream whose frames are lines can carry it as it is.
 Rule 2: nothing goes out by which a credential could be recognised, nor whereto it reaches beyond this project.
 Rule 3: what is described is what is told: both come from here.
 """
@@ -12,6 +12,7 @@ from functools import cache
 from typing import Any, NamedTuple, get_args
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.client.door import run_call, until
 from assent.client.embedded import EmbeddedDoor
@@ -38,6 +39,9 @@ _HIDDEN = frozenset({"type", "command_id", "commandId", "digest"})
 """What is no business of a listener: the type stands beside the data, the rest is the record's own."""
 _HIDDEN_OF_TOKEN = _HIDDEN | {"projects"}
 _BREAKS = bytes.maketrans(b"\r\n", b"  ")
+"""In JSON they can only stand between its parts, where a space does as well."""
+_RARE_BREAKS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
+"""These can only stand inside of its texts, where they can be written like this."""
 
 _encoder = msgspec.json.Encoder()
 _parts = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -61,7 +65,7 @@ def render_event(door: EmbeddedDoor, record: Record) -> Told:
     data = NOTHING if record.body is None else _data(door, record, record.body)
     event = Event(record.sequence, record.type, instant(record.at), msgspec.Raw(data))
     text = _encoder.encode(event).translate(_BREAKS).decode()
-    return Told(record.sequence, record.type, text)
+    return Told(record.sequence, record.type, text if text.isascii() else text.translate(_RARE_BREAKS))
 
 
 def _data(door: EmbeddedDoor, record: Record, body: bytes) -> bytes:
@@ -69,9 +73,12 @@ def _data(door: EmbeddedDoor, record: Record, body: bytes) -> bytes:
         found = run_call(until(door.notification(record.project, record.subject)))
         if found is None:
             return NOTHING
+        if record.type == _RESOLVED:
+            return render_resolved(found)
         # As it was then: it may have been resolved meanwhile.
-        return render_resolved(found) if record.type == _RESOLVED else render_added(as_added(found))
+        return render_added(replace(as_added(found), sequence=record.sequence))
     try:
+        body.decode()  # the parts stay unread, so bytes that are no text would pass
         parts = _parts.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError):
         return NOTHING  # a damaged log is the audit's to report; whoever follows goes on behind it

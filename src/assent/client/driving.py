@@ -1,6 +1,7 @@
 """What a server does for the driver of a run that is elsewhere: the driver's commands, checked as its own client would.
 
-Rule 1: who begins a run holds it. The hold lasts as long as the driver's connection, so that a run whose driver is gone
+Rule 1: a run is driven by who began it, or by a person or an operator: an agent drives no other agent's run.
+Rule 2: who begins a run holds it. The hold lasts as long as the driver's connection, so that a run whose driver is gone
         is known to be driven by nobody.
 """
 
@@ -12,7 +13,8 @@ from assent.client.http.translate import driver_command, start_command
 from assent.client.wheel import Plan, check_plan
 from assent.hub.command import DriverCommand
 from assent.hub.ids import new_command_id
-from assent.protocol.error import RunTakenError
+from assent.protocol.error import ForbiddenError, RunTakenError
+from assent.protocol.principal import Role
 from assent.protocol.run import Run, RunId, check_run_id
 from assent.protocol.wire import DriveBody, StartBody
 
@@ -23,11 +25,13 @@ def start_run(calls: Calls, body: StartBody, *, command_id: str = "") -> Call[Ru
     """Begin a run, or take over one whose driver is dead.
 
     Raises:
+        ForbiddenError: it is another agent's.
         RunTakenError: nobody holds it.
         BadRequestError: a part of it makes no sense.
     """
     run_id = check_run_id(body.run_id)
     check_plan(Plan(run_id, body.frame, body.title, body.models))
+    yield from _check_driver(calls, run_id)
     if not (yield from until(calls.door.is_driven(calls.project, run_id))):
         raise RunTakenError("Hold the run first, and keep the hold open while you drive it.")
     return (yield from _send(calls, start_command(body), command_id))
@@ -37,10 +41,20 @@ def drive_run(calls: Calls, run_id: RunId, body: DriveBody, *, command_id: str =
     """Do what the driver says; return the run.
 
     Raises:
+        ForbiddenError: it is another agent's.
         RunTakenError: it has another fence now.
         NotFoundError: there is no such run.
     """
+    yield from _check_driver(calls, run_id)
     return (yield from _send(calls, driver_command(run_id, body), command_id))
+
+
+def _check_driver(calls: Calls, run_id: RunId) -> Call[None]:
+    # Who began a run never changes, so this may be read before the transaction that decides.
+    run = yield from until(calls.door.find_run(calls.project, run_id))
+    is_own = run is None or run.started_by == str(calls.principal)
+    if not is_own and calls.principal.role is Role.AGENT:
+        raise ForbiddenError("Another agent began this run, and drives it.")
 
 
 def _send(calls: Calls, command: DriverCommand, command_id: str) -> Call[Run]:

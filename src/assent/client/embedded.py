@@ -192,8 +192,17 @@ class EmbeddedDoor:
         """Check the whole store."""
         return beside(lambda: verify(self.hub.store))
 
+    def keep_time(self) -> None:
+        """Apply what is due when it is due, also while nobody waits or looks: a server's own business."""
+        self.hub.waiters.listen()
+
     def close(self) -> None:
         """Close the hub and its store."""
+        self.hub.close()
+
+    async def aclose(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Close the hub and its store, from whichever loop."""
+        del loop
         self.hub.close()
 
     def _read(self, read: Callable[[Reader], T]) -> Wait[T]:

@@ -226,6 +226,14 @@ VERBS: dict[str, Verb] = {
             reply=str,
             media="text/plain",
         ),
+        Verb(
+            name="release",
+            method="DELETE",
+            path=_PROJECT + "/holds/{hold}",
+            summary="Let go of what was held under this Idempotency-Key; the reply comes when it is free.",
+            roles=RIGHTS[StartRun],
+            reply=wire.HoldBody,
+        ),
         # Flows
         _get(
             "list_steps", _PROJECT + "/flows/{flow:path}/steps", "Read a durable flow's journal.", wire.Steps

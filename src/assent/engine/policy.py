@@ -66,8 +66,8 @@ def decide(current: ProjectPolicy | None, command: SetPolicy) -> tuple[PolicySet
         return ()  # a retry: its reply is the policy as it is
     before = current.policy if current is not None else Policy()
     after = merge_policy(before, levels)
-    if after == before:
-        return ()
+    if after == before and current is not None:
+        return ()  # said for the first time, it is worth keeping who said so and when
     if is_looser(before, after) and command.assurance == Assurance.DECLARED and not command.is_unattended:
         raise ForbiddenError(
             "Loosening a policy needs a person at a terminal or a person's token; a process's word is not enough."

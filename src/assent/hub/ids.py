@@ -29,6 +29,7 @@ __all__ = [
     "new_frame_id",
     "new_request_id",
     "new_run_id",
+    "new_sign_in_code",
     "new_token_id",
     "new_token_secret",
     "opening_command_id",
@@ -39,6 +40,7 @@ _ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 """Ten bits at a time."""
 _PAIR = len(_PAIRS) - 1
+_CODE_BYTES = 24
 _ASK_ID_LENGTH = len("ask_") + 10 + 8
 _UUID_MARKS, _UUID_4 = 0xF000_C << 60, 0x4000_8 << 60
 """Where a UUID says its version and variant, and what version 4 says there."""
@@ -105,6 +107,11 @@ def new_token_id() -> TokenId:
 def new_token_secret() -> str:
     """Return a new token's secret: chance of the system's, and nothing else."""
     return SECRET_PREFIX + secrets.token_hex(SECRET_BYTES)
+
+
+def new_sign_in_code() -> str:
+    """Return the code of a one-time link, minted as a secret is: 192 bits of chance."""
+    return secrets.token_hex(_CODE_BYTES)
 
 
 class CommandIds:

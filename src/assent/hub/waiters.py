@@ -52,6 +52,11 @@ class Waiters:
         self.ring_wakes = 0
         self.net_wakes = 0
 
+    def listen(self) -> None:
+        """Keep an ear open also while nobody waits, so that what is due is applied when it is due."""
+        with self._lock:
+            self._listen()
+
     def add(self, ask_id: AskId, project: str, future: Future[Ask]) -> None:
         """Settle `future` with the ask once it has ended."""
         with self._lock:

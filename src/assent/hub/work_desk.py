@@ -44,7 +44,7 @@ from assent.protocol.approval import approval_values
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.error import BadRequestError, CommandReusedError, ForbiddenError, NotFoundError
 from assent.protocol.notification import Notification, NotificationKind, Source
-from assent.protocol.policy import Policy, ProjectPolicy
+from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Role
 from assent.protocol.prompt import check_prompt, prompt_digest
 from assent.protocol.question_prompt import answers_of, question_prompt, responses_of
@@ -301,8 +301,7 @@ class WorkDesk:
             policy = evolve_policy(policy, event, project=head.project, sequence=head.sequence + 1)
             self._desk.record(head, event, "policy")
             self._desk.transaction.put_policy(head, policy)
-        if policy is None:  # it was set to what is so without one
-            policy = ProjectPolicy(head.project, Policy(), command.stamp.at, str(command.stamp.by))
+        assert policy is not None  # noqa: S101 - the first word on it is always kept
         return policy
 
 

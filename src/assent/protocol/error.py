@@ -4,6 +4,7 @@ AssentError
 ├── BadRequestError        bad_request      what was sent cannot be read
 │   ├── BadJsonError       bad_json
 │   ├── BadPromptError     bad_prompt
+│   ├── MisdirectedError   misdirected      it was meant for a server of another name
 │   └── TooLargeError      too_large
 ├── UnrecognisedError      unrecognised     a reply that matches nothing; the ask stays open
 ├── AnswerRefusedError     answer_refused   an answer that the asker's own type does not take; the ask has ended
@@ -71,6 +72,7 @@ __all__ = [
     "GitHubError",
     "InvalidStateError",
     "KeyReusedError",
+    "MisdirectedError",
     "NoAnswer",
     "NotFoundError",
     "PathRefusedError",
@@ -121,6 +123,12 @@ class BadPromptError(BadRequestError):
     """The prompt cannot be shown or answered as it is."""
 
     code = "bad_prompt"
+
+
+class MisdirectedError(BadRequestError):
+    """The request is meant for another server: this one does not have that name."""
+
+    code = "misdirected"
 
 
 class TooLargeError(BadRequestError):

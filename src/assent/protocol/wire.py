@@ -45,7 +45,6 @@ __all__ = [
     "ErrorBody",
     "ErrorReply",
     "Event",
-    "EventsQuery",
     "FlowStep",
     "HandedReply",
     "HeadReply",
@@ -149,12 +148,6 @@ class LogQuery(Body, frozen=True):
     after: int = 0
     limit: int = MAX_PAGE
     wait: float = 0.0
-
-
-class EventsQuery(Body, frozen=True):
-    """From where on."""
-
-    after: int = 0
 
 
 class RunQuery(Body, frozen=True):

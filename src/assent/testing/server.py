@@ -15,6 +15,9 @@ from assent.client.http.door import HttpDoor
 from assent.hub.hub import Hub
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.surfaces.http.app import build_app
+from assent.surfaces.http.bucket import Bucket
+from assent.surfaces.http.guard import Guard
+from assent.surfaces.http.names import names_of
 from assent.surfaces.http.serve import AssentServer, make_server, open_socket
 from assent.surfaces.http.site import Site
 from assent.testing.store import ThrowawayStore
@@ -22,6 +25,8 @@ from assent.testing.store import ThrowawayStore
 __all__ = ["ThrowawayServer"]
 
 _PATIENCE = 30.0
+_MANY = 1_000_000
+"""A test may guess more often than a stranger."""
 
 
 class ThrowawayServer:
@@ -31,9 +36,10 @@ class ThrowawayServer:
     share one: `move` turns it to the next one's store.
     """
 
-    def __init__(self, store: ThrowawayStore, *, port: int = 0) -> None:
+    def __init__(self, store: ThrowawayStore, *, port: int = 0, bucket: Bucket | None = None) -> None:
         self.store = store
         self.port = port
+        self._bucket = Bucket(_MANY) if bucket is None else bucket
         self._server: AssentServer | None = None
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -46,6 +52,16 @@ class ThrowawayServer:
     def url(self) -> str:
         """Its address."""
         return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def waiting(self) -> int:
+        """How many requests it keeps waiting."""
+        return 0 if self._site is None else len(self._site._lingering)  # noqa: SLF001 - to be seen by tests only
+
+    @property
+    def connections(self) -> int:
+        """How many connections are open."""
+        return 0 if self._server is None else len(self._server.server_state.connections)
 
     def start(self) -> None:
         """Listen."""
@@ -74,7 +90,8 @@ class ThrowawayServer:
 
         listening = open_socket("127.0.0.1", self.port)
         self.port = listening.getsockname()[1]
-        self._server = make_server(respond, site, on_ready=ready.set)
+        guarded = Guard(respond, names_of("127.0.0.1", self.port), self._bucket)
+        self._server = make_server(guarded, site, on_ready=ready.set)
         # By its inner half: the outer one would take over the signals, which only a main thread can.
         await self._server._serve([listening])  # noqa: SLF001 - see above
         self._site = None
@@ -120,8 +137,8 @@ class ThrowawayServer:
         return secret
 
     def door(self, secret: str) -> HttpDoor:
-        """Return a door to it."""
-        door = HttpDoor(self.url, secret)
+        """Return a door to it; the clocks of both agree."""
+        door = HttpDoor(self.url, secret, self.store.clock)
         self._doors.append(door)
         return door
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 import httpx2
@@ -16,12 +16,16 @@ import msgspec
 
 from assent.client.verbs import VERBS, Verb
 from assent.protocol.principal import Assurance, Role
+from assent.surfaces.http.events import EVENTS
 from assent.testing import FakeClock, ThrowawayStore, throwaway
 from assent.testing.server import ThrowawayServer
 
-__all__ = ["BODIES", "OPEN_REPLIES", "Place", "Sent", "Trial", "World", "a_world"]
+__all__ = ["BODIES", "CALLS", "OPEN_REPLIES", "Place", "Sent", "Trial", "World", "a_world"]
 
-OPEN_REPLIES = frozenset({"hold"})
+CALLS: dict[str, Verb] = VERBS | {EVENTS.name: EVENTS}
+"""Everything that is done with a token."""
+
+OPEN_REPLIES = frozenset({"hold", EVENTS.name})
 """The verbs whose reply stays open."""
 _ACTION = {"drop": "users.legacy_id"}
 
@@ -64,6 +68,8 @@ class World:
         """A secret for each role, good in every project."""
         self.line = httpx2.Client(base_url=server.url, timeout=30.0, trust_env=False)
         self._numbers = itertools.count(1)
+        self._held = ExitStack()
+        self._lines: list[Iterator[bytes]] = []
         self._looker = store.person("looker", assurance=Assurance.TERMINAL)
 
     def number(self) -> int:
@@ -83,7 +89,10 @@ class World:
         """Send a request with this text as its body."""
         if text is not None:
             headers = {"content-type": "application/json"} | headers
-        with self.line.stream(trial.verb.method, trial.path, content=text, headers=headers) as reply:
+        with (
+            self._held.pop_all(),
+            self.line.stream(trial.verb.method, trial.path, content=text, headers=headers) as reply,
+        ):
             media = reply.headers.get("content-type", "")
             if trial.verb.name in OPEN_REPLIES and reply.is_success:
                 return Sent(reply.status_code, next(reply.iter_raw()), media)
@@ -93,6 +102,19 @@ class World:
         """Send a request with this secret."""
         return self.send(trial, {"authorization": f"Bearer {secret}"})
 
+    def hold(self, place: Place, run_id: str) -> None:
+        """Hold a run, under its own name as the key, until the next request has been answered."""
+        headers = {
+            "authorization": f"Bearer {place.secret}",
+            "content-type": "application/json",
+            "idempotency-key": run_id,
+        }
+        text = msgspec.json.encode({"run_id": run_id})
+        path = place.path(VERBS["hold"])
+        reply = self._held.enter_context(self.line.stream("POST", path, content=text, headers=headers))
+        self._lines.append(reply.iter_raw())  # kept, for it hangs up when it goes
+        assert next(self._lines[-1]) == b"held\n"
+
     def look(self) -> dict[str, int]:
         """Return how many events each project has."""
         hub = self._looker.hub
@@ -101,6 +123,7 @@ class World:
 
     def close(self) -> None:
         """Hang up."""
+        self._held.close()
         self.line.close()
 
 
@@ -118,18 +141,20 @@ class Place:
         made: dict[str, Any] = msgspec.json.decode(sent.body)
         return made
 
-    def path(self, verb: Verb, **parts: str) -> str:
-        """Return the path of a verb; a part that is not given is made."""
+    def parts(self, verb: Verb, **given: str) -> dict[str, str]:
+        """Return what the path of a verb names; what is not given is made."""
         path = verb.path.replace(":path}", "}")
-        given = {"project": self.project} | parts
-        for name, make in PARTS.items():
-            if f"{{{name}}}" in path and name not in given:
-                given[name] = make(self)
-        return path.format(**given)
+        return given | {
+            name: make(self) for name, make in PARTS.items() if f"{{{name}}}" in path and name not in given
+        }
+
+    def path(self, verb: Verb, **given: str) -> str:
+        """Return the path of a verb; what is not given of it is made."""
+        return verb.path.replace(":path}", "}").format(**self.parts(verb, **given))
 
     def trial(self, name: str, **parts: str) -> Trial:
         """Return a request that fits a verb."""
-        verb = VERBS[name]
+        verb = CALLS[name]
         make = BODIES.get(name)
         body = make(self) if make else None
         if name in ("drive_run", "write_step"):  # the body is about what the path names
@@ -145,22 +170,26 @@ def _ask(place: Place) -> str:
 
 
 def _receipt(place: Place) -> str:
-    place.world.place(Role.HUMAN, place.project).make("set_policy", {"hilConfig": {"scopeChanges": "automated"}})
+    place.world.place(Role.HUMAN, place.project).make(
+        "set_policy", {"hilConfig": {"scopeChanges": "automated"}}
+    )
     told = place.make("request_approval", BODIES["request_approval"](place))
     return str(told["receipt"]["receipt_id"])
 
 
 def _run(place: Place) -> str:
-    body = BODIES["start_run"](place)
-    trial = place.trial("hold")
-    headers = {"authorization": f"Bearer {place.secret}"}
-    text = msgspec.json.encode({"run_id": body["run_id"]})
-    with place.world.line.stream(
-        "POST", trial.path, content=text, headers=headers | {"content-type": "application/json"}
-    ) as held:
-        assert next(held.iter_raw()) == b"held\n"
-        place.make("start_run", body)
-    return str(body["run_id"])
+    return str(place.make("start_run", _start(place))["run_id"])
+
+
+def _start(place: Place) -> dict[str, Any]:
+    run_id = f"run-{place.world.number()}"
+    place.world.hold(place, run_id)
+    frame = {"id": "loop-1", "mode": "loop", "iter": 0, "max": 3}
+    return {"run_id": run_id, "frame": frame, "driver": "host:1"}
+
+
+def _hold(place: Place) -> str:
+    return str(_start(place)["run_id"])
 
 
 def _notification(place: Place) -> str:
@@ -177,10 +206,12 @@ def _token(place: Place) -> str:
 
 
 PARTS: dict[str, Callable[[Place], str]] = {
+    "project": lambda place: place.project,
     "ask": _ask,
     "receipt": _receipt,
     "topic": lambda place: f"notes:{place.world.number()}",
     "run": _run,
+    "hold": _hold,
     "flow": lambda _: _FLOW,
     "notification": _notification,
     "task": _task,
@@ -200,11 +231,7 @@ BODIES: dict[str, Callable[[Place], Any]] = {
     "redeem_receipt": lambda _: {"action": _ACTION},
     "post_message": lambda _: {"note": "Friday"},
     "control_run": lambda _: {"command": "pause"},
-    "start_run": lambda place: {
-        "run_id": f"run-{place.world.number()}",
-        "frame": {"id": "loop-1", "mode": "loop", "iter": 0, "max": 3},
-        "driver": "host:1",
-    },
+    "start_run": _start,
     "drive_run": lambda _: {"command": "begin", "fence": 1},
     "hold": lambda place: {"flow_id": f"review:{place.world.number()}"},
     "write_step": lambda _: {"flow_id": _FLOW, "step": 0, "digest": "d", "state": "done", "content": "e30="},
@@ -223,7 +250,7 @@ BODIES: dict[str, Callable[[Place], Any]] = {
     "create_task": lambda place: {"title": f"Build {place.world.number()}"},
     "update_task": lambda _: {"priority": 3},
     "say_in_chat": lambda _: {"text": "Use B"},
-    "set_policy": lambda _: {"hilConfig": {"scopeChanges": "requires_approval"}},
+    "set_policy": lambda _: {"hilConfig": {"architectureDecisions": "notify_and_proceed"}},
     "create_token": lambda _: {"role": "observer", "name": "bob"},
 }
 """A body that fits, for every verb that has one."""

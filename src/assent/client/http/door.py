@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
@@ -20,13 +20,14 @@ from assent.client.http.requests import order
 from assent.client.http.translate import journal_step, project_policy, record_of, token_of
 from assent.client.verbs import VERBS
 from assent.hub.audit import Audit
-from assent.hub.clock import SystemClock
+from assent.hub.clock import Clock, SystemClock
 from assent.hub.command import Request, Told
 from assent.hub.desk import instant
 from assent.hub.record import Hold, Record, Step
 from assent.protocol import wire
 from assent.protocol.ask import Ask, AskId, State
-from assent.protocol.error import AssentError, NotFoundError, StillOpen
+from assent.protocol.display import is_encodable
+from assent.protocol.error import AssentError, BadRequestError, NotFoundError, StillOpen
 from assent.protocol.notification import Notification, Source
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Principal
@@ -37,12 +38,16 @@ from assent.protocol.token import Token
 from assent.protocol.topic import Message
 from assent.protocol.wire import MAX_PAGE
 
+if TYPE_CHECKING:
+    import asyncio
+
 __all__ = ["POLL_SECONDS", "HttpDoor"]
 
 POLL_SECONDS = 25.0
 """How long one long poll waits: shorter than what proxies on the way usually allow."""
 
 T = TypeVar("T")
+_UNSPEAKABLE = "A part of it cannot be written as JSON in UTF-8."
 _encoder = msgspec.json.Encoder()
 _decoders: dict[str, msgspec.json.Decoder[Any]] = {}
 
@@ -58,9 +63,9 @@ def _decoder(name: str) -> msgspec.json.Decoder[Any]:
 class HttpDoor:
     """A server at an address, and the token that it is shown."""
 
-    def __init__(self, url: str, token: str = "") -> None:
+    def __init__(self, url: str, token: str = "", clock: Clock | None = None) -> None:
         self._line = ServerLine(url, token)
-        self._clock = SystemClock()
+        self._clock = clock or SystemClock()
         self._who: Principal | None = None
 
     @property
@@ -346,6 +351,10 @@ class HttpDoor:
         """Let go of the connections."""
         self._line.close()
 
+    async def aclose(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let go of the connections of this loop, and of threads."""
+        await self._line.aclose(loop)
+
     # Inside
 
     def _do(
@@ -361,9 +370,11 @@ class HttpDoor:
     ) -> Exchange[Any]:
         verb = VERBS[name]
         place = verb.path.replace(":path}", "}").format_map(
-            {key: quote(part, safe="") for key, part in path.items()}
+            {key: _path_part(part) for key, part in path.items()}
         )
-        content = b"" if body is None else _encoder.encode(body)
+        content = b"" if body is None else _encode(body)
+        if not all(map(is_encodable, query.values())):
+            raise BadRequestError(_UNSPEAKABLE)
         kind = {"content-type": "application/json"} if content else {}
         sent = Sent(verb.method, place, dict(query), content, {**kind, **headers}, seconds)
         reply = yield from exchange(self._line, sent, patience)
@@ -413,6 +424,24 @@ class HttpDoor:
             return told.count
 
         return self._line.waits(ask())
+
+
+def _path_part(part: str) -> str:
+    """Return a part of a path, with everything in it that a path could take for its own.
+
+    Raises:
+        NotFoundError: nothing can have that name: it would be another path.
+    """
+    if part in {"", ".", ".."} or not is_encodable(part):
+        raise NotFoundError("There is no such thing here.")
+    return quote(part, safe="")
+
+
+def _encode(body: Any) -> bytes:
+    try:
+        return _encoder.encode(body)
+    except (TypeError, ValueError, RecursionError):
+        raise BadRequestError(_UNSPEAKABLE) from None
 
 
 def _scoped(name: str, project: str | None) -> tuple[str, dict[str, str]]:

@@ -1,21 +1,24 @@
 """The right to drive something that a server keeps for us: for as long as a reply of its is open.
 
-A thread reads that reply. Where the server goes away it asks for the right again; whoever took it meanwhile has it, and
-our next command is refused by its fence.
+A thread reads that reply. Where the server goes away it asks for the right again, under the same key: a server that has
+not noticed yet that the connection is dead gives it on. Whoever took it meanwhile has it, and our next command is refused
+by its fence.
 """
 
 from __future__ import annotations
 
 import os
 import threading
+import time
 from contextlib import suppress
 
 import httpx2
 import msgspec
 
-from assent.client.http.exchange import RETRY_SECONDS, describe_absence
+from assent.client.http.exchange import FIRST_SECONDS, RETRY_SECONDS, describe_absence
 from assent.client.http.line import ServerLine
-from assent.protocol.error import AssentError, FlowTakenError, UnreachableError
+from assent.hub.ids import new_command_id
+from assent.protocol.error import AssentError, UnreachableError
 from assent.protocol.wire import HoldBody
 from assent.protocol.wire_error import parse_error
 
@@ -23,6 +26,8 @@ __all__ = ["ServerHold"]
 
 _SILENCE_SECONDS = 30.0
 """Longer than several of the server's beats: then the connection is dead."""
+_RELEASE_SECONDS = 2.0
+"""A server that does not answer in that time will notice by itself that we are gone."""
 _PAUSE_SECONDS = 0.2
 _FAILED = 400
 
@@ -38,9 +43,10 @@ class ServerHold:
             RunTakenError: the same of a run.
         """
         self._line, self._path, self._body = line, f"{project_path}/holds", msgspec.json.encode(body)
+        self._key = new_command_id()
         self._pid = os.getpid()
         self._is_released = threading.Event()
-        self._response = self._take()
+        self._response = self._take_first()
         threading.Thread(target=self._keep, daemon=True, name="assent-hold").start()
 
     @property
@@ -53,8 +59,23 @@ class ServerHold:
         if self._pid != os.getpid() or self._is_released.is_set():
             return
         self._is_released.set()
-        with suppress(httpx2.HTTPError, OSError):
+        with suppress(httpx2.HTTPError, OSError, RuntimeError):
+            # Said aloud, and answered: whoever comes next finds it free. The open reply ends by that, too.
+            self._line.client.delete(f"{self._path}/{self._key}", timeout=_RELEASE_SECONDS)
+        with suppress(httpx2.HTTPError, OSError, RuntimeError):
             self._response.close()
+
+    def _take_first(self) -> httpx2.Response:
+        """Take it; a server that is away for a moment is tried again, as with any other request."""
+        patience = RETRY_SECONDS if self._line.has_answered else FIRST_SECONDS
+        until = time.monotonic() + patience - _PAUSE_SECONDS
+        while True:
+            try:
+                return self._take()
+            except UnreachableError:
+                if time.monotonic() >= until:
+                    raise
+            time.sleep(_PAUSE_SECONDS)
 
     def _take(self) -> httpx2.Response:
         timeout = httpx2.Timeout(5.0, read=_SILENCE_SECONDS)
@@ -62,7 +83,7 @@ class ServerHold:
             "POST",
             self._path,
             content=self._body,
-            headers={"content-type": "application/json"},
+            headers={"content-type": "application/json", "idempotency-key": self._key},
             timeout=timeout,
         )
         try:
@@ -85,7 +106,7 @@ class ServerHold:
                     break
                 except UnreachableError:
                     left -= _PAUSE_SECONDS
-                except (AssentError, FlowTakenError):
-                    return  # somebody else has it now
+                except AssentError:
+                    left = 0.0  # somebody else has it now
                 if left <= 0:
-                    return
+                    self._is_released.set()  # a driver that looks learns that it drives no longer

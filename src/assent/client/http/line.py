@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
-from collections.abc import Coroutine
+from collections.abc import AsyncGenerator, Coroutine
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -45,18 +46,36 @@ class ServerLine(Line):
             "verify": not self.url.startswith("http://"),
         }
         self._client: httpx2.Client | None = None
+        self._making = threading.Lock()
         self._pid = os.getpid()
-        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, httpx2.AsyncClient] = WeakKeyDictionary()
+        self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Kept] = WeakKeyDictionary()
 
     @property
     def client(self) -> httpx2.Client:
-        """The pool for threads; a forked child has its own, as two processes on one connection hear each other's replies."""
+        """The pool for threads."""
+        self._leave_parents()
+        with self._making:
+            if self._client is None:
+                self._client = httpx2.Client(**self._options)
+            return self._client
+
+    async def _client_of(self, loop: asyncio.AbstractEventLoop) -> httpx2.AsyncClient:
+        """Return the pool for the tasks of a loop."""
+        self._leave_parents()
+        kept = self._loops.get(loop)
+        if kept is None or kept[0].is_closed:
+            client = httpx2.AsyncClient(**self._options)
+            keeper = _keep(client)
+            await anext(keeper)
+            kept = self._loops[loop] = client, keeper
+        return kept[0]
+
+    def _leave_parents(self) -> None:
+        # A forked child has pools of its own: two processes on one connection hear each other's replies.
         if self._pid != os.getpid():
             self._client, self._pid = None, os.getpid()
             self._loops = WeakKeyDictionary()
-        if self._client is None:
-            self._client = httpx2.Client(**self._options)
-        return self._client
+            self._making = threading.Lock()  # of the parent's, nobody here would ever let go
 
     def waits(self, dialogue: Exchange[T]) -> Wait[T]:
         """Return an exchange as something to wait for."""
@@ -93,9 +112,7 @@ class ServerLine(Line):
             dialogue.close()
 
     async def _converse(self, dialogue: Exchange[T], loop: asyncio.AbstractEventLoop) -> T:
-        client = self._loops.get(loop)
-        if client is None or client.is_closed:
-            client = self._loops[loop] = httpx2.AsyncClient(**self._options)
+        client = await self._client_of(loop)
         came: httpx2.Response | Exception | None = None
         try:
             step = next(dialogue)
@@ -116,10 +133,29 @@ class ServerLine(Line):
             dialogue.close()
 
     def close(self) -> None:
-        """Let go of the connections. Those of event loops end with their loops."""
+        """Let go of the connections of threads. Those of an event loop end with it, or by `aclose`."""
         if self._client is not None and self._pid == os.getpid():
             self._client.close()
         self._client = None
+
+    async def aclose(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Let go of the connections of this loop, and of threads."""
+        self._leave_parents()
+        kept = self._loops.pop(loop, None)
+        if kept is not None:
+            await kept[1].aclose()
+        self.close()
+
+
+_Kept = tuple[httpx2.AsyncClient, AsyncGenerator[None, None]]
+
+
+async def _keep(client: httpx2.AsyncClient) -> AsyncGenerator[None, None]:
+    """Close the pool when the loop ends: a loop that is shut down ends the generators that were begun on it."""
+    try:
+        yield
+    finally:
+        await client.aclose()
 
 
 def _request(sent: Sent) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from assent.client.http.translate import (
     ask_body,
@@ -54,6 +55,7 @@ from assent.hub.work_command import (
     UpdateTask,
 )
 from assent.protocol import wire
+from assent.protocol.canonical import canonical
 from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import Json
 
@@ -115,6 +117,7 @@ def _undelivered(command: ReportUndelivered) -> Ordered:
 
 def _approval(command: RequestApproval) -> Ordered:
     deadline = command.deadline
+    canonical(command.action)  # what is no JSON is refused here: an encoder would make something else of it
     body = wire.ApprovalBody(
         command.title,
         command.action,
@@ -133,6 +136,7 @@ def _approval(command: RequestApproval) -> Ordered:
 
 
 def _redeem(command: RedeemReceipt) -> Ordered:
+    canonical(command.action)
     return Ordered("redeem_receipt", {"receipt": command.receipt_id}, wire.RedeemBody(command.action))
 
 
@@ -236,7 +240,10 @@ def _create_token(command: CreateToken) -> Ordered:
         command.digest,
         command.is_unattended,
     )
-    return Ordered("create_token", body=body, told=token_of)
+    # The digest is the store's own, and ours who made it.
+    return Ordered(
+        "create_token", body=body, told=lambda reply: replace(token_of(reply), digest=command.digest)
+    )
 
 
 def _revoke_token(command: RevokeToken) -> Ordered:

@@ -228,15 +228,16 @@ def token_of(told: TokenReply) -> Token:
 # The log
 
 
-def log_record(record: Record) -> LogRecord:
-    """Return an event as the wire has it."""
+def log_record(record: Record, *, is_withheld: bool = False) -> LogRecord:
+    """Return an event as the wire has it; without its body, as if it were erased, where that is withheld."""
+    body = None if is_withheld else record.body
     return LogRecord(
         record.sequence,
         record.type,
         instant(record.at),
         record.subject,
         record.topic,
-        msgspec.Raw(_ERASED if record.body is None else record.body),
+        msgspec.Raw(_ERASED if body is None else body),
         record.digest.hex(),
         record.hash.hex(),
     )

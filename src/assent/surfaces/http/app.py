@@ -15,8 +15,8 @@ import msgspec
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
-from starlette.routing import BaseRoute, Route
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Match, Route
 
 from assent.client.awaiting import await_wait
 from assent.client.verbs import VERBS, Verb
@@ -24,7 +24,9 @@ from assent.protocol.error import AssentError, NotFoundError, UnauthorisedError
 from assent.protocol.wire import Health
 from assent.protocol.wire_error import render_error, status_of_error
 from assent.surfaces.http import asks, record, runs, trust, work
+from assent.surfaces.http.asyncapi import render_asyncapi
 from assent.surfaces.http.caller import find_caller, via_of
+from assent.surfaces.http.events import event_routes
 from assent.surfaces.http.incoming import (
     Endpoint,
     Incoming,
@@ -34,7 +36,9 @@ from assent.surfaces.http.incoming import (
     read_query,
 )
 from assent.surfaces.http.openapi import render_openapi
-from assent.surfaces.http.runs import HoldStream, RefusedControl
+from assent.surfaces.http.runs import RefusedControl
+from assent.surfaces.http.shell import shell_routes
+from assent.surfaces.http.sign_in import SignIn, sign_in_routes
 from assent.surfaces.http.site import Site
 
 __all__ = ["ENDPOINTS", "RECHECK_SECONDS", "build_app"]
@@ -51,8 +55,8 @@ _encoder = msgspec.json.Encoder()
 _log = logging.getLogger("assent.http")
 
 
-def build_app(site: Site) -> Starlette:
-    """Return the application of a server."""
+def build_app(site: Site, sign_in: SignIn | None = None) -> Starlette:
+    """Return the application of a server, which a `Guard` has to stand before."""
     routes: list[BaseRoute] = [
         Route(verb.path, _endpoint(site, verb, ENDPOINTS[name]), methods=[verb.method], name=name)
         for name, verb in sorted(VERBS.items(), key=lambda entry: _breadth(entry[1].path))
@@ -60,9 +64,14 @@ def build_app(site: Site) -> Starlette:
     routes += [
         Route("/healthz", _healthz, methods=["GET"]),
         Route("/openapi.json", _openapi, methods=["GET"]),
+        Route("/asyncapi.json", _asyncapi, methods=["GET"]),
+        *event_routes(site),
+        *shell_routes(),
+        *sign_in_routes(site, sign_in),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _no_route})
     app.state.site = site
+    app.router.redirect_slashes = False  # there is one address for each thing
     return app
 
 
@@ -100,8 +109,8 @@ async def _read(site: Site, verb: Verb, request: Request) -> Incoming:
 
 
 def _reply(verb: Verb, value: object) -> Response:
-    if isinstance(value, HoldStream):
-        return StreamingResponse(value.lines, media_type=verb.media)
+    if isinstance(value, Response):
+        return value
     if isinstance(value, RefusedControl):
         return _refuse(value.error, result=value.result)
     return Response(_encoder.encode(value), verb.status, media_type=JSON)
@@ -111,10 +120,22 @@ def _refuse(error: AssentError, **more: object) -> Response:
     return Response(render_error(error, **more), status_of_error(error), media_type=JSON)
 
 
-async def _no_route(_: Request, error: Exception) -> Response:
+async def _no_route(request: Request, error: Exception) -> Response:
     status = error.status_code if isinstance(error, HTTPException) else _NOTHING
-    told = NotFoundError("There is nothing here." if status == _NOTHING else "That cannot be done here.")
-    return Response(render_error(told), status, media_type=JSON)
+    if status == _NOTHING:
+        return _refuse(NotFoundError("There is nothing here."))
+    told = render_error(NotFoundError("That cannot be done here."))
+    return Response(told, status, media_type=JSON, headers={"allow": ", ".join(_allowed(request))})
+
+
+def _allowed(request: Request) -> list[str]:
+    """Return what can be done at the address of a request, by all routes that it has."""
+    found = [
+        route.methods or set()
+        for route in request.app.routes
+        if isinstance(route, Route) and route.matches(request.scope)[0] is not Match.NONE
+    ]
+    return sorted(set().union(*found))
 
 
 async def _healthz(request: Request) -> Response:
@@ -127,3 +148,7 @@ async def _healthz(request: Request) -> Response:
 
 async def _openapi(_: Request) -> Response:
     return Response(render_openapi(version("assent")), media_type=JSON)
+
+
+async def _asyncapi(_: Request) -> Response:
+    return Response(render_asyncapi(version("assent")), media_type=JSON)

@@ -84,7 +84,7 @@ async def _list(request: Incoming) -> Asks:
         else:
             page = await await_wait(request.site.door.asks(name, state, limit))
             asks += page
-    asks.sort(key=lambda ask: (ask.opened_at, ask.ask_id), reverse=True)
+    asks.sort(key=lambda ask: ask.opened_at, reverse=True)  # of the same moment: as the store has them
     return Asks(tuple(asks[:limit]))
 
 

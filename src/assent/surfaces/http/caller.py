@@ -6,7 +6,7 @@ import re
 
 from starlette.requests import HTTPConnection
 
-from assent.protocol.error import UnauthorisedError
+from assent.protocol.error import ForbiddenError, UnauthorisedError
 from assent.surfaces.http.site import Caller, Site
 
 __all__ = ["COOKIE", "find_caller", "via_of"]
@@ -19,6 +19,7 @@ async def find_caller(site: Site, request: HTTPConnection) -> Caller:
     """Return who sends this.
 
     Raises:
+        ForbiddenError: it is a browser's cookie, and no page of ours says that it sent it.
         UnauthorisedError: there is no token, or it is not, or no longer, good. Why is nobody's business.
     """
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
@@ -30,7 +31,14 @@ async def find_caller(site: Site, request: HTTPConnection) -> Caller:
     token = await site.find_token(secret.strip())
     if token is None:
         raise UnauthorisedError
+    if is_session and "origin" not in request.headers and not _only_looks(request):
+        # The guard lets no page in but ours. A browser names the page with every request that changes something.
+        raise ForbiddenError("Whoever signed in can change something from the page alone.")
     return Caller(token, is_session)
+
+
+def _only_looks(request: HTTPConnection) -> bool:
+    return request.scope["type"] == "http" and request.scope["method"] in ("GET", "HEAD")
 
 
 def via_of(request: HTTPConnection) -> str:

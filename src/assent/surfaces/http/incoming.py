@@ -16,6 +16,7 @@ from assent.client.verbs import Verb
 from assent.protocol.canonical import convert, parse_json
 from assent.protocol.error import BadRequestError, ForbiddenError, NotFoundError
 from assent.protocol.json_text import Json
+from assent.protocol.principal import Role
 from assent.protocol.project import check_project
 from assent.protocol.token import ALL_PROJECTS
 from assent.surfaces.http.site import Caller, Site
@@ -31,6 +32,14 @@ __all__ = [
 ]
 
 MAX_IDEMPOTENCY_KEY = 200
+_DEEDS_OF_PEOPLE = {
+    "answer_ask": "answer",
+    "claim_ask": "answer",
+    "resolve_notification": "answer",
+    "clear_notifications": "answer",
+    "control_run": "steer a run",
+}
+"""What an agent is told in the hub's words."""
 T = TypeVar("T")
 
 
@@ -98,7 +107,10 @@ def check_reach(caller: Caller, verb: Verb, path: dict[str, str]) -> None:
         if not caller.token.reaches(project):
             raise NotFoundError("There is no such project here.")
     if caller.token.role not in verb.roles:
-        raise ForbiddenError(f"{caller.token.principal} may not do that.")
+        who, deed = caller.token.principal, _DEEDS_OF_PEOPLE.get(verb.name)
+        if deed is not None and caller.token.role is Role.AGENT:
+            raise ForbiddenError(f"{who} is an agent: only a person can {deed}.")
+        raise ForbiddenError(f"{who} may not do that.")
 
 
 def command_id_of(caller: Caller, path: dict[str, str], key: str | None) -> str:

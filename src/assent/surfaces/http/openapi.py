@@ -1,4 +1,8 @@
-"""The OpenAPI document, from the table of verbs and the types that it names."""
+"""The OpenAPI document, from the table of verbs and the types that it names.
+
+Rule 1: every route is in it but the files of the page, which are for browsers; nothing else is.
+Rule 2: whatever a route may answer is declared: its success, and every status of `ERRORS`.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +14,15 @@ import msgspec
 
 from assent.client.verbs import VERBS, Verb
 from assent.protocol import wire
-from assent.protocol.ask import Ask
-from assent.protocol.control import ControlMessage
-from assent.protocol.notification import Notification
+from assent.surfaces.http.caller import COOKIE
+from assent.surfaces.http.events import EVENTS
+from assent.surfaces.http.incoming import MAX_IDEMPOTENCY_KEY
+from assent.surfaces.http.sign_in import SignInBody
 
-__all__ = ["ERRORS", "render_openapi"]
+__all__ = ["ERRORS", "OPEN", "ROUTES", "render_openapi"]
 
 _REF = "#/components/schemas/{name}"
-_PARAMETER = re.compile(r"\{(\w+)(?::path)?\}")
+_PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 _JSON = "application/json"
 
 ERRORS: dict[int, str] = {
@@ -31,10 +36,50 @@ ERRORS: dict[int, str] = {
     415: "The body is no JSON.",
     421: "The request is for another host.",
     429: "Too many requests in too short a time.",
+    431: "What comes before the body is larger than the limit.",
     500: "Something unexpected happened.",
     503: "The store cannot be used just now; nothing was changed.",
 }
 """What every verb may answer beside its success."""
+
+_HEADERS: dict[int, dict[str, Any]] = {
+    429: {
+        "Retry-After": {"description": "After so many seconds.", "schema": {"type": "integer", "minimum": 1}}
+    }
+}
+"""What stands in the head of a refusal."""
+
+
+def _open(name: str, path: str, summary: str, reply: Any) -> Verb:
+    return Verb(name=name, method="GET", path=path, summary=summary, reply=reply)
+
+
+_SIGN_IN = Verb(
+    name="sign_in",
+    method="POST",
+    path="/sign-in",
+    summary="Sign in with the code of a link that the server printed; a cookie holds the token.",
+    body=SignInBody,
+    reply=wire.WhoReply,
+)
+_SIGN_OUT = Verb(
+    name="sign_out",
+    method="POST",
+    path="/sign-out",
+    summary="Sign out: the token of the cookie is revoked.",
+    reply=None,
+    status=204,
+)
+_PUBLIC = (
+    _open("healthz", "/healthz", "Say that the server is there.", wire.Health),
+    _open("openapi", "/openapi.json", "This document.", dict[str, Any]),
+    _open("asyncapi", "/asyncapi.json", "The document of the events.", dict[str, Any]),
+    _SIGN_IN,
+)
+OPEN = frozenset(verb.name for verb in _PUBLIC)
+"""What needs no token."""
+ROUTES: dict[str, Verb] = VERBS | {verb.name: verb for verb in (EVENTS, _SIGN_OUT, *_PUBLIC)}
+"""Every route that the document has."""
 
 
 @cache
@@ -42,12 +87,11 @@ def render_openapi(version: str) -> bytes:
     """Return the document."""
     types = _types()
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
-    by_type = dict(zip(map(_name, types), schemas, strict=True))
+    by_type = dict(zip(map(str, types), schemas, strict=True))
     paths: dict[str, dict[str, Any]] = {}
-    for verb in VERBS.values():
+    for verb in ROUTES.values():
         path = _PARAMETER.sub(r"{\1}", verb.path)
         paths.setdefault(path, {})[verb.method.lower()] = _operation(verb, by_type)
-    paths["/healthz"] = {"get": _healthz(by_type)}
     document = {
         "openapi": "3.1.0",
         "info": {
@@ -59,39 +103,41 @@ def render_openapi(version: str) -> bytes:
         "paths": paths,
         "components": {
             "schemas": components,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer"},
+                "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+            },
         },
-        "security": [{"token": []}],
+        "security": [{"token": []}, {"session": []}],
     }
-    return msgspec.json.encode(document)
+    return msgspec.json.encode(_tidy(document))
 
 
 def _types() -> list[Any]:
-    found: list[Any] = [wire.ErrorReply, wire.Health, Ask, Notification, ControlMessage]
-    for verb in VERBS.values():
-        found += [kind for kind in (verb.body, verb.reply, verb.query) if kind not in (None, Any, str)]
+    found: list[Any] = [wire.ErrorReply]
+    for verb in ROUTES.values():
+        found += [kind for kind in (verb.body, verb.reply) if kind not in (None, Any, str)]
     return list(dict.fromkeys(found))
 
 
-def _name(kind: Any) -> str:
-    return str(kind)
-
-
 def _operation(verb: Verb, by_type: dict[str, Any]) -> dict[str, Any]:
-    reply = {"type": "string"} if verb.reply is str else by_type[_name(verb.reply)]
+    success: dict[str, Any] = {"description": "Done."}
+    if verb.reply is not None:
+        reply = {"type": "string"} if verb.reply is str else by_type[str(verb.reply)]
+        success["content"] = {verb.media: {"schema": reply}}
     told: dict[str, Any] = {
         "operationId": verb.name,
         "summary": verb.summary,
-        "description": f"For the roles {', '.join(sorted(verb.roles))}.",
         "tags": [verb.tag],
         "parameters": _parameters(verb),
-        "responses": {
-            str(verb.status): {"description": "Done.", "content": {verb.media: {"schema": reply}}},
-            **_errors(by_type),
-        },
+        "responses": {str(verb.status): success, **_errors(by_type)},
     }
+    if verb.name in OPEN:
+        told |= {"description": "For everybody; it needs no token.", "security": []}
+    else:
+        told["description"] = f"For the roles {', '.join(sorted(verb.roles))}."
     if verb.body is not None:
-        schema = {} if verb.body is Any else by_type[_name(verb.body)]
+        schema = {} if verb.body is Any else by_type[str(verb.body)]
         told["requestBody"] = {
             "required": not verb.is_body_optional,
             "content": {_JSON: {"schema": schema}},
@@ -100,9 +146,10 @@ def _operation(verb: Verb, by_type: dict[str, Any]) -> dict[str, Any]:
 
 
 def _errors(by_type: dict[str, Any]) -> dict[str, Any]:
-    schema = by_type[_name(wire.ErrorReply)]
+    schema = by_type[str(wire.ErrorReply)]
     return {
         str(status): {"description": sentence, "content": {_JSON: {"schema": schema}}}
+        | ({"headers": _HEADERS[status]} if status in _HEADERS else {})
         for status, sentence in ERRORS.items()
     }
 
@@ -110,35 +157,78 @@ def _errors(by_type: dict[str, Any]) -> dict[str, Any]:
 def _parameters(verb: Verb) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = [
         {"name": name, "in": "path", "required": True, "schema": {"type": "string", "minLength": 1}}
-        for name in _PARAMETER.findall(verb.path)
+        | ({"description": "It may hold slashes."} if may_hold_slashes else {})
+        for name, may_hold_slashes in _PARAMETER.findall(verb.path)
     ]
     if verb.query is not None:
         (schema,), components = msgspec.json.schema_components([verb.query], ref_template=_REF)
         fields = components[schema["$ref"].rsplit("/", 1)[-1]]["properties"]
-        found += [{"name": name, "in": "query", "schema": part} for name, part in fields.items()]
-    if verb.is_change:
+        found += [
+            {
+                "name": name,
+                "in": "query",
+                "schema": part | _LIMITS.get((verb.query, name), _LIMITS.get((None, name), {})),
+            }
+            for name, part in fields.items()
+        ]
+    if verb is EVENTS:
+        found.append(
+            {
+                "name": "Last-Event-ID",
+                "in": "header",
+                "description": "The last number that was seen; it counts more than `after`.",
+                "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
+            }
+        )
+    if verb.name in VERBS and verb.is_change:
         found.append(
             {
                 "name": "Idempotency-Key",
                 "in": "header",
                 "description": "Sent again under the same key, it is done once.",
-                "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+                "schema": {"type": "string", "pattern": f"^[ -~]{{1,{MAX_IDEMPOTENCY_KEY}}}$"},
             }
         )
     return found
 
 
-def _healthz(by_type: dict[str, Any]) -> dict[str, Any]:
-    return {
-        "operationId": "healthz",
-        "summary": "Say that the server is there.",
-        "tags": ["server"],
-        "security": [],
-        "responses": {
-            "200": {
-                "description": "It is.",
-                "content": {_JSON: {"schema": by_type[_name(wire.Health)]}},
-            },
-            **_errors(by_type),
-        },
-    }
+_LIMITS: dict[tuple[type[msgspec.Struct] | None, str], dict[str, Any]] = {
+    (None, "after"): {"minimum": 0},
+    (wire.RunQuery, "after"): {},  # every number is before some change of the run
+    (None, "limit"): {"minimum": 1, "maximum": wire.MAX_PAGE},
+    (None, "wait"): {
+        "minimum": 0,
+        "description": f"Longer than {wire.MAX_WAIT_SECONDS:g} seconds is as long as that.",
+    },
+}
+"""What the endpoints check of a query beside its types; None is any query that has such a field."""
+
+
+# What msgspec says of our types, made fit for readers who do not know our files.
+
+_MODULE = re.compile(r"assent\.protocol\.(\w+)\.(\w+)")
+_INSTANT = re.compile(r"(?:\w+_)?at|\w+At|deadline|now").fullmatch
+
+
+def _tidy(value: Any, name: str = "") -> Any:
+    """Return a part of the document without names of modules and examples in Python; instants are marked as such."""
+    if isinstance(value, dict):
+        tidy = {_plain(key): _tidy(part, key) for key, part in value.items()}
+        return _mark_instant(tidy) if _INSTANT(name) else tidy
+    if isinstance(value, list):
+        return [_tidy(part) for part in value]
+    if isinstance(value, str):
+        return value.partition("\n\n")[0] if name == "description" else _plain(value)
+    return value
+
+
+def _plain(text: str) -> str:
+    """Name a type that shares its name with another after its file, too."""
+    return _MODULE.sub(lambda found: found[1].capitalize() + found[2], text)
+
+
+def _mark_instant(schema: dict[str, Any]) -> dict[str, Any]:
+    """Say that a text is a moment."""
+    if "anyOf" in schema:
+        return schema | {"anyOf": [_mark_instant(part) for part in schema["anyOf"]]}
+    return schema | {"format": "date-time"} if schema.get("type") == "string" else schema

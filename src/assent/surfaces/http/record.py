@@ -6,6 +6,7 @@ from msgspec.structs import asdict
 
 from assent.client.awaiting import await_call, await_wait
 from assent.client.http.translate import log_record
+from assent.client.verbs import VERBS
 from assent.protocol.error import BadRequestError, ForbiddenError
 from assent.protocol.token import ALL_PROJECTS
 from assent.protocol.wire import AuditReply, HeadReply, Log, Projects, WhoReply
@@ -23,7 +24,15 @@ async def _read_log(request: Incoming) -> Log:
     found = await await_call(request.calls.log(query.after, limit))
     if not found and seconds:
         found = await request.linger(seconds, lambda: request.calls.log(query.after, limit))
-    return Log(tuple(map(log_record, found)))
+    # Whoever may not list the tokens learns from the log only that there was something about one: what it says of its
+    # secret and of other projects is withheld, as an erased body is, and the chain still holds.
+    sees_tokens = request.caller.token.role in VERBS["list_tokens"].roles
+    return Log(
+        tuple(
+            log_record(record, is_withheld=record.type.startswith("token.") and not sees_tokens)
+            for record in found
+        )
+    )
 
 
 async def _show_head(request: Incoming) -> HeadReply:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-
 import msgspec
 
 from assent.client import steer
@@ -24,7 +22,6 @@ from assent.protocol.topic import Message, check_topic
 from assent.protocol.wire import (
     ControlBody,
     FlowStep,
-    HoldBody,
     Messages,
     PostedReply,
     RunReply,
@@ -32,12 +29,10 @@ from assent.protocol.wire import (
     Steps,
 )
 from assent.surfaces.http.asks import limit_of, seconds_of
+from assent.surfaces.http.holds import hold, release
 from assent.surfaces.http.incoming import Endpoint, Incoming
 
-__all__ = ["BEAT_SECONDS", "ENDPOINTS", "HoldStream", "RefusedControl"]
-
-BEAT_SECONDS = 5.0
-"""So often a line goes out on a reply that is kept open: a client that is gone is noticed by it."""
+__all__ = ["ENDPOINTS", "RefusedControl"]
 
 
 async def _reply(request: Incoming, run: Run) -> RunReply:
@@ -104,35 +99,6 @@ async def _drive(request: Incoming) -> RunReply:
     return await _reply(request, await await_call(call))
 
 
-class HoldStream:
-    """A hold that lasts as long as its reply is open."""
-
-    def __init__(self, lines: AsyncIterator[bytes]) -> None:
-        self.lines = lines
-
-
-async def _hold(request: Incoming) -> HoldStream:
-    body: HoldBody = request.body
-    door, project = request.site.door, request.path["project"]
-    if (body.flow_id is None) is (body.run_id is None):
-        raise BadRequestError("Hold a flow_id or a run_id.")
-    if body.run_id is not None:
-        wait = door.hold_run(project, check_run_id(body.run_id))
-    else:
-        wait = door.hold(project, body.flow_id or "")
-    hold = await await_wait(wait)
-
-    async def lines() -> AsyncIterator[bytes]:
-        try:
-            yield b"held\n"
-            while await request.site.nap(BEAT_SECONDS) and await request.site.is_live(request.caller.token):
-                yield b"held\n"
-        finally:
-            hold.release()
-
-    return HoldStream(lines())
-
-
 # Topics
 
 
@@ -191,7 +157,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     "control_run": _control,
     "start_run": _start,
     "drive_run": _drive,
-    "hold": _hold,
+    "hold": hold,
+    "release": release,
     "post_message": _post,
     "read_topic": _read,
     "list_steps": _steps,

@@ -1,13 +1,20 @@
-"""A server that listens, and stops without leaving anybody hanging: uvicorn, with one thing done before its own."""
+"""A server that listens, and stops without leaving anybody hanging: uvicorn, with some things done before its own."""
 
 from __future__ import annotations
 
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
 from typing import Any
 
 import uvicorn
 
+from assent.surfaces.http.connection import make_connection_class
+from assent.surfaces.http.guard import MAX_HEAD_BYTES
+from assent.surfaces.http.served_socket import ServedSocket
 from assent.surfaces.http.site import Site
 
 __all__ = ["CLOSING_SECONDS", "AssentServer", "make_server", "open_socket"]
@@ -26,13 +33,43 @@ class AssentServer(uvicorn.Server):
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say so."""
         await super().startup(sockets)
+        self._site.door.keep_time()
         if self.started:
             self._on_ready()
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop on the first signal, and be ended by the second one: the store does not mind.
+
+        Uvicorn's own raises the signal once more at the end, so that a server which stopped well would look killed.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            yield  # only a main thread hears signals
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in _signals()}
+        try:
+            yield
+        finally:
+            for number, found in before.items():
+                signal.signal(number, found)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stop; whoever says it again does not want to wait."""
+        for number in _signals():
+            signal.signal(number, signal.SIG_DFL)
+        super().handle_exit(sig, frame)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop: long polls are answered with what is known, streams are closed, commands under way are finished."""
         self._site.close()
         await super().shutdown(sockets)
+
+
+def _signals() -> list[signal.Signals]:
+    """Return the signals that stop a server: a terminal that closes, too, unless it was started to outlive it."""
+    usual = [signal.SIGINT, signal.SIGTERM]
+    is_kept = signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    return usual if is_kept else [*usual, signal.SIGHUP]
 
 
 def open_socket(host: str, port: int) -> socket.socket:
@@ -60,14 +97,16 @@ def make_server(
     """Return a server of this application."""
     config = uvicorn.Config(
         app,
-        log_level="warning",
+        log_level="error",  # what strangers send is no news, and they could fill the log with it
         access_log=False,
         lifespan="off",
         server_header=False,
         date_header=False,
         proxy_headers=False,  # whoever forwards may say anything
         timeout_graceful_shutdown=CLOSING_SECONDS,
-        ws="websockets-sansio",
+        http=make_connection_class(),
+        h11_max_incomplete_event_size=MAX_HEAD_BYTES,
+        ws=ServedSocket,
         ws_max_size=1 << 16,
         ws_ping_interval=20.0,
         ws_ping_timeout=20.0,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -16,8 +16,9 @@ from assent.client.embedded import EmbeddedDoor
 from assent.client.news import News
 from assent.protocol.principal import Assurance
 from assent.protocol.token import Token, digest_of, looks_like_token
+from assent.protocol.wire import HoldBody
 
-__all__ = ["Caller", "Site"]
+__all__ = ["Caller", "Held", "Holding", "Site"]
 
 T = TypeVar("T")
 
@@ -34,6 +35,23 @@ class Caller(msgspec.Struct, frozen=True):
         return Calls(door, project, self.token.principal, via, Assurance.TOKEN)
 
 
+class Held(Protocol):
+    """The right to drive something, as the store gives it."""
+
+    def release(self) -> None: ...
+
+
+class Holding:
+    """What is kept for a client that drives something alone."""
+
+    def __init__(self, hold: Held, body: HoldBody) -> None:
+        self.hold = hold
+        self.body = body
+        """What it is."""
+        self.is_over = asyncio.Event()
+        """Set when it was let go of, or goes on in another reply."""
+
+
 class Site:
     """One server on one store."""
 
@@ -43,6 +61,8 @@ class Site:
         self._lingering: set[asyncio.Task[Any]] = set()
         self._news: dict[str, tuple[News, int]] = {}
         """By project: what happens there, and how many follow it."""
+        self.holdings: dict[str, Holding] = {}
+        """By the id of the command that took it: what clients drive alone."""
 
     @property
     def is_closing(self) -> bool:

@@ -61,7 +61,7 @@ async def _list_notifications(request: Incoming) -> Notifications:
             page = await await_wait(door.notifications(name, limit, is_open=query.status == "open"))
             found += page
     if query.source is None:
-        found.sort(key=lambda each: (each.created_at, each.sequence), reverse=True)
+        found.sort(key=lambda each: each.created_at, reverse=True)
     return Notifications(tuple(found[:limit]))
 
 

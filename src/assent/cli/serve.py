@@ -1,0 +1,281 @@
+"""`assent serve`: the server, on a store of this machine.
+
+Rule 1: what everybody could reach is not opened by accident: an address beyond this machine takes TLS and a person's
+        token, and neither is made up here.
+Rule 2: the one-time link goes to whoever started the server. Where an agent did, there is none: it would sign in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import resource
+import ssl
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+import click
+import msgspec
+
+from assent.cli.exit import DONE
+from assent.cli.group import PlacedCommand
+from assent.cli.place import Place
+from assent.client.calls import Calls
+from assent.client.connect import open_hub
+from assent.client.door import run_call, until
+from assent.client.embedded import EmbeddedDoor
+from assent.client.identity import agent_mark, assurance_here, person
+from assent.hub.ids import new_sign_in_code
+from assent.protocol.display import display, quote
+from assent.protocol.error import AssentError, BadRequestError
+from assent.protocol.principal import Assurance, Principal, Role
+
+if TYPE_CHECKING:
+    import socket
+
+    from assent.surfaces.http.sign_in import SignIn
+
+__all__ = ["DEFAULT_PORT", "command"]
+
+DEFAULT_PORT = 8484
+_HIGHEST_PORT = 65_535
+_NEEDED = ("starlette", "uvicorn", "websockets")
+_INSTALL = "assent serve needs the extra `server`, which is not installed: pip install 'assent[server]'"
+_MOST_FILES = 65_536
+_ALL_TOKENS = 100_000
+_AGENT_SECONDS = 5.0
+"""How long an agent of the demo may take to end."""
+
+
+class _Settings(msgspec.Struct, frozen=True):
+    """What was said on the command line."""
+
+    host: str
+    port: int
+    names: tuple[str, ...]
+    tls: tuple[str, str] | None
+    is_demo: bool
+
+    @property
+    def scheme(self) -> str:
+        """How its address begins."""
+        return "https" if self.tls else "http"
+
+
+@click.command("serve", cls=PlacedCommand)
+@click.option("--host", metavar="ADDRESS", default="127.0.0.1", show_default=True, help="Listen there.")
+@click.option(
+    "--port",
+    metavar="N",
+    type=click.IntRange(0, _HIGHEST_PORT),
+    default=DEFAULT_PORT,
+    show_default=True,
+    help="Listen there; 0 is any free one.",
+)
+@click.option("--allow-host", "names", metavar="NAME", multiple=True, help="Answer to this name, too.")
+@click.option("--tls-cert", metavar="FILE", help="The certificate, with its chain, as PEM.")
+@click.option("--tls-key", metavar="FILE", help="Its key, as PEM.")
+@click.option("--demo", is_flag=True, help="Let agents ask and run on this store, until the server ends.")
+@click.pass_obj
+def command(place: Place, /, **given: Any) -> int:
+    """Serve this store over HTTP: to agents and people with a token, and to your browser.
+
+    Agents and people on other machines name it as their store: ASSENT_STORE=http://host:port with ASSENT_TOKEN. An
+    address that others can reach takes TLS, and a person's token that was made before.
+
+    \b
+      assent serve
+      assent serve --port 0 --demo
+      assent serve --host 0.0.0.0 --allow-host assent.example.com --tls-cert cert.pem --tls-key key.pem
+
+    Exit status: 0 stopped by a signal, 1 the port is taken, 2 refused.
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    if any(find_spec(name) is None for name in _NEEDED):
+        raise AssentError(_INSTALL)
+    from assent.surfaces.http.names import check_host_name, is_loopback
+
+    settings = _Settings(
+        host="127.0.0.1" if given["host"] == "localhost" else given["host"],
+        port=given["port"],
+        names=tuple(map(check_host_name, given["names"])),
+        tls=_check_tls(given["tls_cert"], given["tls_key"]),
+        is_demo=given["demo"],
+    )
+    path = place.path  # a server is refused before anything else
+    is_public = not is_loopback(settings.host)
+    if is_public and settings.tls is None:
+        raise BadRequestError(_public(settings, "a certificate and its key (--tls-cert, --tls-key)"))
+    with ExitStack() as stack:
+        hub = open_hub(path, place.environ)
+        stack.callback(hub.close)
+        door = EmbeddedDoor(hub)
+        if is_public and not _has_person(door):
+            raise BadRequestError(_public(settings, "a person's token (assent token create --role human)"))
+        listening = stack.enter_context(_listen(settings))
+        _allow_files()
+        asyncio.run(_Serving(place, settings, door, listening).serve(is_public=is_public))
+    return DONE
+
+
+class _Serving:
+    """The server, from its first line to its last."""
+
+    def __init__(
+        self, place: Place, settings: _Settings, door: EmbeddedDoor, listening: socket.socket
+    ) -> None:
+        self._place, self._settings, self._door, self._listening = place, settings, door, listening
+        self._port: int = listening.getsockname()[1]
+        self._stack = ExitStack()
+
+    @property
+    def url(self) -> str:
+        """The address for whoever is on this machine, or as it was named."""
+        host = self._settings.host
+        if host in ("0.0.0.0", "::"):  # noqa: S104 - to name it, not to listen there
+            host = next(iter(self._settings.names), "localhost")
+        shown = f"[{host}]" if ":" in host and not host.startswith("[") else host
+        return f"{self._settings.scheme}://{shown}:{self._port}"
+
+    async def serve(self, *, is_public: bool) -> None:
+        """Serve until a signal comes."""
+        from assent.surfaces.http.app import build_app
+        from assent.surfaces.http.guard import Guard
+        from assent.surfaces.http.names import names_of
+        from assent.surfaces.http.serve import make_server
+        from assent.surfaces.http.site import Site
+
+        settings = self._settings
+        site = Site(self._door)
+        code, sign_in, refusal = "", None, "sign in with a token: this address is no secret"
+        if not is_public:
+            code, sign_in, refusal = self._make_sign_in()
+        names = names_of(settings.host, self._port, settings.names, is_tls=settings.tls is not None)
+        server = make_server(
+            Guard(build_app(site, sign_in), names),
+            site,
+            tls=settings.tls,
+            on_ready=lambda: self._begin(f"{self.url}/sign-in#{code}" if code else refusal),
+        )
+        with self._stack:
+            await server.serve([self._listening])
+        click.echo("The server has stopped.")
+
+    def _make_sign_in(self) -> tuple[str, SignIn | None, str]:
+        from assent.surfaces.http.sign_in import SignIn
+
+        mark = agent_mark(self._place.environ)
+        if mark is not None:
+            return "", None, f"no link is printed, as {mark} is set: an agent runs this, and it would read it"
+        assurance = assurance_here()
+        calls = Calls(self._door, self._place.project_name, person(self._place.environ), "serve", assurance)
+        code = new_sign_in_code()
+        is_unattended = assurance is Assurance.DECLARED
+        return code, SignIn(calls, code, is_unattended=is_unattended, is_secure=bool(self._settings.tls)), ""
+
+    def _begin(self, entrance: str) -> None:
+        place = self._place
+        lines = [
+            f"Assent listens on {self.url}",
+            f"  store    {place.path}",
+            f"  project  {place.project_name}",
+            f"  sign in  {entrance}",
+            "  agents   assent token create --role agent",
+            f"           then ASSENT_STORE={self.url} ASSENT_TOKEN=THE_TOKEN",
+        ]
+        if "#" in entrance:
+            lines.insert(4, "           (good once, within ten minutes)")
+        if self._settings.is_demo:
+            for part in ("asker", "runner"):
+                self._stack.enter_context(_agent(place, part))
+            lines.append("  demo     two agents ask and run, until the server ends")
+        lines.append("Ctrl-C stops it.")
+        click.echo("\n".join(display(line, lines=False) for line in lines))
+        sys.stdout.flush()
+
+
+@contextmanager
+def _agent(place: Place, part: str) -> Iterator[None]:
+    """Let an agent of the demo play; it ends when its standard input closes, if need be with our own death."""
+    name = Principal(Role.AGENT, f"demo-{part}")
+    # A session of its own: Ctrl-C is for the server, which then lets go of it.
+    playing = subprocess.Popen(  # noqa: S603 - our own module
+        [sys.executable, "-m", "assent.cli.serve_agent", part, str(place.path), place.project_name],
+        env={**place.environ, "ASSENT_PRINCIPAL": str(name)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        yield
+    finally:
+        if playing.stdin is not None:
+            playing.stdin.close()
+        try:
+            playing.wait(_AGENT_SECONDS)
+        except subprocess.TimeoutExpired:
+            playing.kill()
+            playing.wait()
+
+
+@contextmanager
+def _listen(settings: _Settings) -> Iterator[socket.socket]:
+    from assent.surfaces.http.serve import open_socket
+
+    try:
+        listening = open_socket(settings.host, settings.port)
+    except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            sentence = (
+                f"Port {settings.port} is taken: choose another one with --port, or 0 for any that is free."
+            )
+        else:
+            where = f"{settings.host} port {settings.port}"
+            sentence = f"Nothing can listen on {quote(where, 80)}: {error.strerror or error}."
+        raise AssentError(sentence) from None
+    with listening:
+        yield listening
+
+
+def _check_tls(cert: str | None, key: str | None) -> tuple[str, str] | None:
+    if cert is None and key is None:
+        return None
+    if cert is None or key is None:
+        raise click.UsageError("A certificate takes its key: say both, --tls-cert and --tls-key.")
+    try:
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(cert, key, password=lambda: "")  # no question at the terminal
+    except OSError as error:
+        raise BadRequestError(
+            f"The certificate and its key cannot be used: {error.strerror or error}."
+        ) from None
+    return cert, key
+
+
+def _public(settings: _Settings, lack: str) -> str:
+    return (
+        f'Others than this machine could reach "{quote(settings.host, 60)}", which takes TLS and a person\'s token: '
+        f"there is not yet {lack}."
+    )
+
+
+def _has_person(door: EmbeddedDoor) -> bool:
+    """Say whether a person has a token with which they could come in."""
+    now = door.now()
+    return any(
+        token.role is Role.HUMAN and token.is_live(now)
+        for project in run_call(until(door.projects()))
+        for token in run_call(until(door.tokens(project, _ALL_TOKENS)))
+    )
+
+
+def _allow_files() -> None:
+    """Take as many open connections as the system allows: the usual limit is that of a shell, not of a server."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(_MOST_FILES, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):  # some systems allow less than they say
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))

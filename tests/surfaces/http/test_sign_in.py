@@ -1,0 +1,256 @@
+"""Signing in with the code of a link: once, in time, at a click; and out again (S14, S15, S26)."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+
+import httpx2
+import pytest
+from starlette.testclient import TestClient
+
+from assent.client.calls import Calls
+from assent.client.door import run_call
+from assent.client.embedded import EmbeddedDoor
+from assent.client.tokens import list_tokens
+from assent.protocol.error import StoreBusyError, UnauthorisedError
+from assent.protocol.principal import Assurance, Principal, Role
+from assent.protocol.token import ALL_PROJECTS, Token, looks_like_token
+from assent.surfaces.http.app import build_app
+from assent.surfaces.http.caller import COOKIE
+from assent.surfaces.http.guard import Guard
+from assent.surfaces.http.names import names_of
+from assent.surfaces.http.sign_in import CODE_SECONDS, MAX_SIGN_IN_BYTES, SESSION_SECONDS, SignIn
+from assent.surfaces.http.site import Site
+from assent.testing import ThrowawayStore, throwaway
+from assent.testing.server import ThrowawayServer
+
+__all__: list[str] = []
+
+CODE = "c0de" * 12
+ORIGIN = "http://127.0.0.1:8484"
+MANY = 20
+
+
+class Clock:
+    """A clock that stands until it is moved."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+class Entrance:
+    """A server in this process with one code, and somebody at a browser."""
+
+    def __init__(
+        self, store: ThrowawayStore, *, is_secure: bool = False, assurance: Assurance = Assurance.TERMINAL
+    ) -> None:
+        self.store, self.clock = store, Clock()
+        self.door = EmbeddedDoor(store.hub())
+        self.calls = Calls(self.door, store.project, Principal(Role.HUMAN, "ana"), "serve", assurance)
+        is_unattended = assurance is Assurance.DECLARED
+        self.sign_in = SignIn(
+            self.calls, CODE, is_unattended=is_unattended, is_secure=is_secure, clock=self.clock
+        )
+        self.browser = self.visit()
+
+    def visit(self) -> TestClient:
+        """Return a browser that has not been here."""
+        guarded = Guard(build_app(Site(self.door), self.sign_in), names_of("127.0.0.1", 8484))
+        return TestClient(guarded, ORIGIN, headers={"origin": ORIGIN}, client=("127.0.0.1", 1))
+
+    def post(self, code: object = CODE) -> httpx2.Response:
+        """Send a code as the page does."""
+        reply: httpx2.Response = self.browser.post("/sign-in", json={"code": code})
+        return reply
+
+    @property
+    def tokens(self) -> list[Token]:
+        """The tokens that there are."""
+        return run_call(list_tokens(self.calls))
+
+
+@contextmanager
+def an_entrance(*, is_secure: bool = False, assurance: Assurance = Assurance.TERMINAL) -> Iterator[Entrance]:
+    """Give a server with a code."""
+    with throwaway(project="zebra-shop") as store:
+        yield Entrance(store, is_secure=is_secure, assurance=assurance)
+
+
+@pytest.fixture(name="entrance")
+def _entrance() -> Iterator[Entrance]:
+    with an_entrance() as entrance:
+        yield entrance
+
+
+def test_code_opens_the_door_for_a_person(entrance: Entrance) -> None:
+    """It is a token as any other: of a person, for all projects, for twelve hours, in the log."""
+    reply = entrance.post()
+    assert reply.status_code == 200
+    assert (reply.json()["role"], reply.json()["name"]) == ("human", "ana")
+    [token] = entrance.tokens
+    assert (token.role, token.name, token.projects) == (Role.HUMAN, "ana", (ALL_PROJECTS,))
+    assert token.expires_at - token.created_at == timedelta(seconds=SESSION_SECONDS)
+    assert entrance.browser.get("/whoami").json()["name"] == "ana"
+    assert [record.type for record in entrance.store.person().log()] == ["token.created"]
+
+
+def test_cookie_is_out_of_reach_of_scripts_and_other_sites(entrance: Entrance) -> None:
+    """And holds a secret that stands nowhere else in the reply."""
+    reply = entrance.post()
+    cookie = reply.headers["set-cookie"]
+    value, *attributes = cookie.split("; ")
+    assert value.startswith(f"{COOKIE}=")
+    assert looks_like_token(value.removeprefix(f"{COOKIE}="))
+    assert {each.lower() for each in attributes} == {
+        "httponly",
+        f"max-age={SESSION_SECONDS}",
+        "path=/",
+        "samesite=strict",
+    }
+    assert value.removeprefix(f"{COOKIE}=") not in reply.text
+
+
+def test_cookie_is_for_tls_alone_where_there_is_tls() -> None:
+    """So that no plain request carries it."""
+    with an_entrance(is_secure=True) as entrance:
+        assert "; Secure" in entrance.post().headers["set-cookie"]
+
+
+def test_code_is_good_once(entrance: Entrance) -> None:
+    """Whoever finds the link in a terminal's history finds nothing."""
+    assert entrance.post().status_code == 200
+    late = entrance.visit().post("/sign-in", json={"code": CODE})
+    assert late.status_code == 401
+    assert "set-cookie" not in late.headers
+    assert len(entrance.tokens) == 1
+
+
+def test_code_is_good_for_ten_minutes(entrance: Entrance) -> None:
+    """By the clock that nobody can set."""
+    entrance.clock.seconds = CODE_SECONDS
+    assert entrance.post().status_code == 401
+    entrance.clock.seconds = CODE_SECONDS - 0.001
+    assert entrance.post().status_code == 200
+
+
+@pytest.mark.parametrize(
+    "code", ["", "c0de", CODE.upper(), CODE + " ", CODE + "\0", "\ud7ff", 7, None, [CODE]]
+)
+def test_wrong_code_opens_nothing(entrance: Entrance, code: object) -> None:
+    """And leaves the right one as it is."""
+    reply = entrance.post(code)
+    assert reply.status_code in (400, 401)
+    assert "set-cookie" not in reply.headers
+    assert entrance.tokens == []
+    assert entrance.post().status_code == 200
+
+
+def test_wrong_used_late_and_none_look_alike(entrance: Entrance) -> None:
+    """Nobody learns from a refusal whether there is a code."""
+    wrong = entrance.post("0" * len(CODE))
+    entrance.clock.seconds = CODE_SECONDS
+    late = entrance.post()
+    entrance.clock.seconds = 0.0
+    entrance.post()
+    used = entrance.post()
+    with throwaway() as store, ThrowawayServer(store) as server:
+        none = httpx2.post(f"{server.url}/sign-in", json={"code": CODE})
+    assert {(reply.status_code, reply.text) for reply in (wrong, late, used, none)} == {(401, wrong.text)}
+
+
+def test_of_many_who_show_the_code_at_once_one_gets_in() -> None:
+    """A double click, or somebody who read over a shoulder."""
+    with throwaway() as store:
+        entrance = Entrance(store)
+
+        async def all_at_once() -> list[object]:
+            tries = [entrance.sign_in.redeem(CODE) for _ in range(MANY)]
+            return await asyncio.gather(*tries, return_exceptions=True)
+
+        told = asyncio.run(all_at_once())
+        assert len([each for each in told if isinstance(each, UnauthorisedError)]) == MANY - 1
+        assert len(entrance.tokens) == 1
+
+
+def test_code_stays_good_where_no_token_could_be_made(
+    entrance: Entrance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store was busy for a moment; a person clicks again."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise StoreBusyError
+
+    with monkeypatch.context() as patch:
+        patch.setattr("assent.surfaces.http.sign_in.create_token", fail)
+        assert entrance.post().status_code == 503
+    assert entrance.post().status_code == 200
+
+
+def test_server_without_a_terminal_makes_the_token_unattended() -> None:
+    """As a service does; the log says so."""
+    with an_entrance(assurance=Assurance.DECLARED) as entrance:
+        assert entrance.post().status_code == 200
+        [record] = entrance.store.person().log()
+        assert b'"is_unattended":true' in (record.body or b"")
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD"])
+def test_fetching_the_link_decides_nothing(entrance: Entrance, method: str) -> None:
+    """Mail programs, chats and browsers fetch what looks like a link; the code is in none of their requests."""
+    for _ in range(MANY):
+        assert entrance.browser.request(method, "/sign-in").status_code == 200
+        assert entrance.browser.request(method, f"/sign-in?code={CODE}").status_code == 200
+    assert entrance.tokens == []
+    assert entrance.post().status_code == 200
+
+
+def test_more_than_a_code_is_not_kept(entrance: Entrance) -> None:
+    """Of strangers."""
+    reply = entrance.post("a" * MAX_SIGN_IN_BYTES)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (413, "too_large")
+
+
+def test_signing_out_ends_the_token(entrance: Entrance) -> None:
+    """On the server, and not only in the browser."""
+    secret = entrance.post().headers["set-cookie"].split(";")[0].removeprefix(f"{COOKIE}=")
+    reply = entrance.browser.post("/sign-out")
+    assert reply.status_code == 204
+    assert re.search(rf'{COOKIE}="?"?; .*Max-Age=0', reply.headers["set-cookie"])
+    [token] = entrance.tokens
+    assert token.revoked_at is not None
+    assert entrance.browser.get("/whoami", headers={"authorization": f"Bearer {secret}"}).status_code == 401
+
+
+def test_nobody_is_signed_out_by_a_page_elsewhere(entrance: Entrance) -> None:
+    """Nor by a request that names no page, nor one with a token."""
+    entrance.post()
+    secret = entrance.browser.cookies[COOKIE]
+    for origin, status in (("https://evil.example", 403), (None, 403)):
+        headers = {"cookie": f"{COOKIE}={secret}"} | ({"origin": origin} if origin else {})
+        other = TestClient(entrance.browser.app, ORIGIN, client=("127.0.0.1", 1))
+        assert other.post("/sign-out", headers=headers).status_code == status
+    shown = entrance.visit().post("/sign-out", headers={"authorization": f"Bearer {secret}"})
+    assert shown.status_code == 403
+    assert entrance.visit().post("/sign-out").status_code == 401
+    assert entrance.browser.get("/whoami").status_code == 200
+
+
+def test_page_holds_nothing_of_any_project_and_no_code_of_its_own(entrance: Entrance) -> None:
+    """It is the same for everybody, and has neither a script nor a style in it; nothing comes from elsewhere."""
+    asked = entrance.store.agent().open("Secret plans?", ["A", "B"])
+    entrance.post()
+    for path in ("/", "/sign-in"):
+        mine, strangers = entrance.browser.get(path), entrance.visit().get(path)
+        assert mine.text == strangers.text
+        assert "Secret" not in mine.text
+        assert asked.ask.project not in mine.text
+        assert not re.search(r"<script(?![^>]* src=\"/page/)|<style|\son\w+=|\sstyle=|https?:", mine.text)
+        used = re.findall(r'(?:src|href)="([^"]+)"', mine.text)
+        assert used
+        for each in used:
+            assert entrance.browser.get(each).status_code == 200
