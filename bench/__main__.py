@@ -29,7 +29,8 @@ def main(arguments: list[str]) -> int:
     with Session(scale, Path(given.folder).absolute()) as session:
         machine = describe(session.folder)
         print(render_machine(machine))
-        print(f"Medians of {scale.repetitions} repetitions, lowest and highest in brackets", flush=True)
+        counts = f"{scale.repetitions} repetitions (of the server {scale.server_repetitions}, its polls {scale.poll_repetitions})"
+        print(f"Medians of {counts}, lowest and highest in brackets", flush=True)
         for name in names:
             title, measure = MEASUREMENTS[name]
             print(f"\n{title}", flush=True)

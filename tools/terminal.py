@@ -43,6 +43,9 @@ class Terminal:
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", 40, _COLUMNS, 0, 0))
+        modes = termios.tcgetattr(slave)
+        modes[3] |= termios.NOFLSH  # else the echo of ^C is thrown away now and then, with what was not read yet
+        termios.tcsetattr(slave, termios.TCSANOW, modes)
         shell = ["bash", "--norc", "--noprofile", "--noediting", "-i"]
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-c", _TAKE_TERMINAL, *shell],

@@ -229,9 +229,9 @@ TRIAL = Trial(
     "kill -9 of the server during a mixed load loses nothing acknowledged, does nothing twice, and leaves no gap",
     run,
     (
-        Twin("acknowledge-before-commit", "the reply waits for the commit", "lost", 0.05),
-        Twin("forget-idempotency-keys", "what is sent again under its key is done once", "twice", 0.05),
+        Twin("acknowledge-before-commit", "the reply waits for the commit", "lost", 0.03),
+        Twin("forget-idempotency-keys", "what is sent again under its key is done once", "twice", 0.04),
         Twin("resume-from-now", "a stream goes on where it was cut off", "gaps", 0.025),
     ),
-    share=0.05,
+    share=0.03,
 )

@@ -24,7 +24,7 @@ _MOST_MILLISECONDS = 5_000.0
 _BLOCK = 5
 _SETTLE_SECONDS = 0.01
 """A request on its way takes longer than a ring, so the waiter is given longer to be there; the same on either side."""
-_ARRIVAL_SECONDS = 0.5
+_ARRIVAL_SECONDS = 0.25
 """The same for the last of many."""
 _SIDES = {"served": "remote_caller", "echo": "plain_caller"}
 _ROLES = ("agent", "person")

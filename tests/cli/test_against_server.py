@@ -16,7 +16,7 @@ from assent.cli.table import COMMANDS
 from assent.client.client import Client
 from assent.client.identity import AGENT_MARKS
 from assent.hub.compose import hub_on_file
-from assent.protocol.principal import Principal, Role
+from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.token import ALL_PROJECTS
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
@@ -123,6 +123,9 @@ def on_file(tmp_path: Path, unmarked: dict[str, str | None]) -> Iterator[Desk]:
     """Give a desk on a file."""
     shell = make_shell(tmp_path / "file" / PROJECT)
     hub = hub_on_file(shell.store)
+    minter = Client(hub, "keys", Principal(HUMAN, "minter"), assurance=Assurance.TERMINAL)
+    for role in (AGENT, HUMAN):
+        minter.create_token(role, name="ana", projects=(ALL_PROJECTS,))  # as many as the other desk has
     yield Desk(shell, {AGENT: unmarked, HUMAN: unmarked}, Client(hub, PROJECT, Principal(AGENT, "looker")))
     hub.close()
     shell.close()

@@ -261,6 +261,7 @@ def test_public_address_without_tls_is_refused(call: Call, host: str) -> None:
     assert ended.status == 2
     assert ended.err.count("\n") == 1
     assert "takes TLS and a person's token" in ended.err
+    assert "--tls-cert" in ended.err
     assert ended.out == ""
 
 

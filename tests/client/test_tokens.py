@@ -179,7 +179,7 @@ def test_store_that_is_stolen_holds_no_secret(clients: Clients) -> None:
     folder = clients.store.path.parent
     assert clients.store.path.with_name(f"{clients.store.path.name}-wal").stat().st_size > 0
     open_bytes = read_files(folder)
-    log = b"".join(record.body or b"" for record in clients.store.agent().log(limit=1_000))
+    log = b"".join(record.body or b"" for record in clients.store.person().log(limit=1_000))
     shown = repr(person.tokens()).encode()
     for stored in (open_bytes, log, shown):
         for token, secret in made:

@@ -104,9 +104,10 @@ def test_server_of_a_page_has_a_port_of_its_own(tmp_path: Path) -> None:
 
 def test_key_that_ends_a_command_is_pressed(tmp_path: Path) -> None:
     """A server is stopped as people stop it."""
+    program = "import signal as s; s.pthread_sigmask(s.SIG_BLOCK, [2]); print('on', flush=True); s.sigwait([2]); print('over')"
     page = make_page(
         tmp_path,
-        "console play waits=again\n$ sh -c 'trap \"echo over; exit\" INT; echo on; sleep 600'\non",
+        f'console play waits=again\n$ python -c "{program}"\non',
         "console play more\n^Cover",
     )
     assert play(page) == page.text

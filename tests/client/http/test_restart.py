@@ -164,14 +164,14 @@ def test_driver_that_is_killed_lets_go_and_the_next_one_takes_over(
 ) -> None:
     """Within a few seconds, at the iteration that was interrupted."""
     environ = {name: value for name, value in os.environ.items() if name not in AGENT_MARKS}
-    environ |= {"ASSENT_STORE": server.url, "ASSENT_TOKEN": secret(Role.AGENT, "first")}
+    environ |= {"ASSENT_STORE": server.url, "ASSENT_TOKEN": secret(Role.AGENT, "coder")}
     child = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(DRIVER)], env=environ, stdout=subprocess.PIPE
     )
     try:
         assert child.stdout is not None
         assert child.stdout.readline().startswith(READY)
-        agent = join(Role.AGENT, "second")
+        agent = join(Role.AGENT, "coder")
         assert agent.is_driven(agent.find_run(RUN_ID))
     finally:
         child.send_signal(signal.SIGKILL)

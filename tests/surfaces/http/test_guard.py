@@ -1,16 +1,20 @@
 """Loopback is hostile: what a page elsewhere sends is refused, before anything of it is believed (S10, S15, S18)."""
 
+import asyncio
 from collections.abc import Iterator
 
 import msgspec
 import pytest
+from starlette.types import Message, Receive, Scope, Send
 
 from assent.client.verbs import VERBS
+from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import MAX_JSON_BYTES
 from assent.protocol.principal import Role
 from assent.surfaces.http import guard
 from assent.surfaces.http.caller import COOKIE
-from assent.surfaces.http.guard import MAX_HEAD_BYTES, MAX_HEADERS, SECURITY_HEADERS
+from assent.surfaces.http.guard import MAX_HEAD_BYTES, MAX_HEADERS, SECURITY_HEADERS, Guard
+from assent.surfaces.http.names import names_of
 from tests.surfaces.http.hostile import ROUTES, Reply, Route, hosts, origins, pairs, speak, write_head
 from tests.surfaces.http.world import Place, World, a_world
 
@@ -159,6 +163,8 @@ def test_two_hosts_or_origins_are_none(world: World, order: str) -> None:
     assert speak(port, twice).code in ("bad_request", "misdirected")
     named = write_head("GET", "/healthz", hosts(port)[0], {"Origin": pages[0]}, f"Origin: {pages[1]}\r\n")
     assert speak(port, named).status == 403
+    same = write_head("GET", "/healthz", hosts(port)[0], {"Origin": pages[0]}, f"Origin: {pages[0]}\r\n")
+    assert speak(port, same).status == 403
 
 
 @pytest.mark.parametrize("target", ["http://evil.example/healthz", "*", "evil.example:443", "healthz"])
@@ -264,6 +270,46 @@ def test_body_that_takes_too_long_is_not_waited_for(world: World, monkeypatch: p
     reply = speak(port_of(world), text[:-5])
     assert (reply.status, reply.code) == (400, "bad_request")
     assert reply.head["connection"] == "close"
+
+
+def test_sender_who_hangs_up_in_the_middle_is_no_failure_of_ours() -> None:
+    """The application is told of it as of any body that cannot be read, and has nothing unexpected to log."""
+    told: list[str] = []
+
+    async def app(_: Scope, receive: Receive, __: Send) -> None:
+        try:
+            while True:
+                await receive()
+        except BadRequestError as error:
+            told.append(error.message)
+
+    messages: Iterator[Message] = iter(
+        [{"type": "http.request", "body": b"{", "more_body": True}, {"type": "http.disconnect"}]
+    )
+
+    async def receive() -> Message:
+        return next(messages)
+
+    async def send(_: Message) -> None:
+        raise AssertionError
+
+    headers = [(b"host", b"127.0.0.1:1"), (b"content-type", b"application/json"), (b"content-length", b"9")]
+    scope: Scope = {
+        "type": "http",
+        "method": "POST",
+        "raw_path": b"/",
+        "query_string": b"",
+        "headers": headers,
+    }
+    asyncio.run(Guard(app, names_of("127.0.0.1", 1))(scope, receive, send))
+    assert told == ["The body did not arrive in full."]
+
+
+def test_address_with_a_slash_too_many_is_none(world: World) -> None:
+    """There is one address for each thing, and nobody is sent to another one."""
+    headers = {"Authorization": f"Bearer {world.tokens[Role.HUMAN]}"}
+    reply = speak(port_of(world), write_head("GET", "/asks/", hosts(port_of(world))[0], headers))
+    assert (reply.status, reply.code) == (404, "not_found")
 
 
 def test_head_over_the_limits_is_refused(world: World) -> None:

@@ -185,7 +185,7 @@ def test_connection_that_is_kept_has_no_longer_to_say_what_it_wants() -> None:
 
 def test_oldest_silence_makes_room() -> None:
     """Who comes with a request gets in, and of those who say nothing the first goes first."""
-    with a_line(most_silent=3) as port, ExitStack() as stack:
+    with a_line(most_silent=3, head_seconds=10 * PATIENCE) as port, ExitStack() as stack:
         lines = [stack.enter_context(connect(port)) for _ in range(3)]
         for _ in range(4):
             assert speak(port, b"GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").status == 200

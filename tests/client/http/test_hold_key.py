@@ -1,0 +1,77 @@
+"""A hold under its key: had on by whoever lost the connection, and known to be lost by whoever lost the right."""
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from assent.client.door import run_call, until
+from assent.client.http.hold import ServerHold
+from assent.hub.record import Hold
+from assent.protocol.error import FlowTakenError
+from assent.protocol.principal import Role
+from assent.protocol.wire import HoldBody
+from assent.testing import throwaway
+from assent.testing.server import ThrowawayServer
+
+__all__: list[str] = []
+
+BOUND = 20.0
+FLOW = "review:1"
+
+
+@pytest.fixture
+def server() -> Iterator[ThrowawayServer]:
+    """Give a server on a store of its own."""
+    with throwaway() as store, ThrowawayServer(store) as made:
+        yield made
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until something is true; fail after a while."""
+    end = time.monotonic() + BOUND
+    while not condition():
+        assert time.monotonic() < end, "it never came true"
+        threading.Event().wait(0.01)
+
+
+def hold_on_file(server: ThrowawayServer) -> Hold:
+    """Take the right beside the server."""
+    return run_call(until(server.store.agent().door.hold(server.store.project, FLOW)))
+
+
+def test_hold_that_is_let_go_of_is_free_at_once(server: ThrowawayServer) -> None:
+    """Also for somebody on the file, time after time."""
+    agent = server.agent()
+    for _ in range(20):
+        held = run_call(until(agent.door.hold(agent.project, FLOW)))
+        with pytest.raises(FlowTakenError):
+            hold_on_file(server)
+        held.release()
+        hold_on_file(server).release()
+
+
+def test_hold_that_is_asked_for_again_under_its_key_is_had_on(server: ThrowawayServer) -> None:
+    """The old connection is dead, though the server has not noticed; another key is refused."""
+    line = server.door(server.token(Role.AGENT, "coder"))._line
+    first = ServerHold(line, f"/projects/{server.store.project}", HoldBody(flow_id=FLOW))
+    again = first._take()
+    with pytest.raises(FlowTakenError):
+        ServerHold(line, f"/projects/{server.store.project}", HoldBody(flow_id=FLOW))
+    first.release()
+    again.close()
+    hold_on_file(server).release()
+
+
+def test_driver_whose_hold_somebody_else_took_meanwhile_learns_of_it(server: ThrowawayServer) -> None:
+    """The server was away, and another drove on."""
+    agent = server.agent()
+    held = run_call(until(agent.door.hold(agent.project, FLOW)))
+    assert held.is_held
+    server.stop()
+    other = hold_on_file(server)
+    server.start()
+    wait_until(lambda: not held.is_held)
+    other.release()
+    assert not held.is_held
