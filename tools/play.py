@@ -208,6 +208,8 @@ class _Stage:
         waits = "waits" in block.words
         with suppress(TimeoutError):  # the comparison says more
             terminal.until(lambda: self._fits(block.text, self._as_told(terminal.fresh())), waits=waits)
+            if "…" in block.text.splitlines() and not waits:
+                terminal.await_prompt("$")  # what it leaves out comes first, and is not the next block's
 
     def _capture(self, block: Block, terminal: Terminal) -> str:
         if "…" in block.text.splitlines():
@@ -237,7 +239,7 @@ class _Stage:
                 terminal.await_prompt(">")
                 terminal.type("\x03")
             elif line.startswith("^C"):
-                terminal.type("\x03")
+                terminal.interrupt()
             elif line.startswith("> ") and line != "> Killed":
                 terminal.await_prompt(">")
                 terminal.type(self._translate(line[2:]) + "\n")

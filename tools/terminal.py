@@ -43,9 +43,6 @@ class Terminal:
     def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", 40, _COLUMNS, 0, 0))
-        modes = termios.tcgetattr(slave)
-        modes[3] |= termios.NOFLSH  # else the echo of ^C is thrown away now and then, with what was not read yet
-        termios.tcsetattr(slave, termios.TCSANOW, modes)
         shell = ["bash", "--norc", "--noprofile", "--noediting", "-i"]
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-c", _TAKE_TERMINAL, *shell],
@@ -67,6 +64,11 @@ class Terminal:
         line = self._screen.cursor.y
         # The echo comes from the terminal at once; without it a prompt still seems to stand there.
         self.until(lambda: self._screen.cursor.y > line or text == "\x03")
+
+    def interrupt(self) -> None:
+        """Press Ctrl-C. Not by its character: the system may echo that behind what the command still says."""
+        self._stream.feed(b"^C")
+        os.killpg(os.tcgetpgrp(self._master), signal.SIGINT)
 
     def await_prompt(self, sign: str) -> None:
         """Wait until a line of just `sign` waits for input."""
