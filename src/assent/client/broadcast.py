@@ -25,7 +25,7 @@ from assent.protocol.notification import (
     render_added,
     render_resolved,
 )
-from assent.protocol.wire import Event
+from assent.protocol.wire_record import Event
 
 __all__ = ["NOTHING", "Told", "describe_events", "render_event"]
 

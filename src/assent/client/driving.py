@@ -16,7 +16,7 @@ from assent.hub.ids import new_command_id
 from assent.protocol.error import ForbiddenError, RunTakenError
 from assent.protocol.principal import Role
 from assent.protocol.run import Run, RunId, check_run_id
-from assent.protocol.wire import DriveBody, StartBody
+from assent.protocol.wire_run import DriveBody, StartBody
 
 __all__ = ["drive_run", "start_run"]
 

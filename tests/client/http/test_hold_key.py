@@ -11,7 +11,7 @@ from assent.client.http.hold import ServerHold
 from assent.hub.record import Hold
 from assent.protocol.error import FlowTakenError
 from assent.protocol.principal import Role
-from assent.protocol.wire import HoldBody
+from assent.protocol.wire_run import HoldBody
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
 

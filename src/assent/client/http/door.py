@@ -24,7 +24,6 @@ from assent.hub.clock import Clock, SystemClock
 from assent.hub.command import Request, Told
 from assent.hub.desk import instant
 from assent.hub.record import Hold, Record, Step
-from assent.protocol import wire
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.display import is_encodable
 from assent.protocol.error import AssentError, BadRequestError, NotFoundError, StillOpen
@@ -37,6 +36,10 @@ from assent.protocol.task import Task
 from assent.protocol.token import Token
 from assent.protocol.topic import Message
 from assent.protocol.wire import MAX_PAGE
+from assent.protocol.wire_ask import Count
+from assent.protocol.wire_record import AuditReply, HeadReply, Log, Projects, Tokens, WhoReply
+from assent.protocol.wire_run import HoldBody, Messages, RunReply, Runs, Steps
+from assent.protocol.wire_work import TaskReply, Tasks
 
 if TYPE_CHECKING:
     import asyncio
@@ -78,7 +81,7 @@ class HttpDoor:
 
         def ask() -> Exchange[Principal | None]:
             if self._who is None:  # whose a token is never changes
-                told: wire.WhoReply = yield from self._do("who_am_i")
+                told: WhoReply = yield from self._do("who_am_i")
                 self._who = Principal(told.role, told.name)
             return self._who
 
@@ -151,7 +154,7 @@ class HttpDoor:
         """Return the number of the last event of a project."""
 
         def ask() -> Exchange[int]:
-            told: wire.HeadReply = yield from self._do("show_head", {"project": project})
+            told: HeadReply = yield from self._do("show_head", {"project": project})
             return told.sequence
 
         return self._line.waits(ask())
@@ -162,21 +165,21 @@ class HttpDoor:
 
     def _records(self, project: str, after: int, limit: int, seconds: float = 0.0) -> Exchange[list[Record]]:
         query = {"after": str(after), "limit": str(min(limit, MAX_PAGE))}
-        told: wire.Log = yield from self._poll("read_log", {"project": project}, query, seconds)
+        told: Log = yield from self._poll("read_log", {"project": project}, query, seconds)
         return [record_of(project, each) for each in told.events]
 
     def steps(self, project: str, flow_id: str) -> Wait[list[Step]]:
         """Read a flow's journal."""
 
         def ask() -> Exchange[list[Step]]:
-            told: wire.Steps = yield from self._do("list_steps", {"project": project, "flow": flow_id})
+            told: Steps = yield from self._do("list_steps", {"project": project, "flow": flow_id})
             return [journal_step(each) for each in told.steps]
 
         return self._line.waits(ask())
 
     def hold(self, project: str, flow_id: str) -> Wait[Hold]:
         """Take the right to drive a flow."""
-        return self._hold(project, wire.HoldBody(flow_id=flow_id))
+        return self._hold(project, HoldBody(flow_id=flow_id))
 
     def messages(self, project: str, topic: str, after: int, limit: int) -> Wait[list[Message]]:
         """Read a topic."""
@@ -187,7 +190,7 @@ class HttpDoor:
     ) -> Exchange[list[Message]]:
         query = {"after": str(after), "limit": str(min(limit, MAX_PAGE))}
         path = {"project": project, "topic": topic}
-        told: wire.Messages = yield from self._poll("read_topic", path, query, seconds)
+        told: Messages = yield from self._poll("read_topic", path, query, seconds)
         return list(told.messages)
 
     # Runs
@@ -200,7 +203,7 @@ class HttpDoor:
             path = {"project": project, "run": run_id}
             while True:
                 left = POLL_SECONDS if until is None else max(0.0, until - time.monotonic())
-                told: wire.RunReply = yield from self._poll(
+                told: RunReply = yield from self._poll(
                     "show_run", path, {"after": str(after)}, min(left, POLL_SECONDS), left=until
                 )
                 if told.record.sequence > after:
@@ -215,7 +218,7 @@ class HttpDoor:
 
         def ask() -> Exchange[Run | None]:
             try:
-                told: wire.RunReply = yield from self._do("show_run", {"project": project, "run": run_id})
+                told: RunReply = yield from self._do("show_run", {"project": project, "run": run_id})
             except NotFoundError:
                 return None
             return told.record
@@ -228,7 +231,7 @@ class HttpDoor:
         def ask() -> Exchange[list[Run]]:
             name, path = _scoped("list_runs", project)
             query = {"active": str(active).lower(), "limit": str(min(limit, MAX_PAGE))}
-            told: wire.Runs = yield from self._do(name, path, query=query)
+            told: Runs = yield from self._do(name, path, query=query)
             return [each.record for each in told.runs]
 
         return self._line.waits(ask())
@@ -238,7 +241,7 @@ class HttpDoor:
 
         def ask() -> Exchange[bool]:
             try:
-                told: wire.RunReply = yield from self._do("show_run", {"project": project, "run": run_id})
+                told: RunReply = yield from self._do("show_run", {"project": project, "run": run_id})
             except NotFoundError:
                 return False
             return told.driver is not None
@@ -247,9 +250,9 @@ class HttpDoor:
 
     def hold_run(self, project: str, run_id: RunId) -> Wait[Hold]:
         """Take the right to drive a run."""
-        return self._hold(project, wire.HoldBody(run_id=run_id))
+        return self._hold(project, HoldBody(run_id=run_id))
 
-    def _hold(self, project: str, body: wire.HoldBody) -> Wait[Hold]:
+    def _hold(self, project: str, body: HoldBody) -> Wait[Hold]:
         path = f"/projects/{quote(project, safe='')}"
         return beside(lambda: ServerHold(self._line, path, body))
 
@@ -277,7 +280,7 @@ class HttpDoor:
 
         def ask() -> Exchange[Task | None]:
             try:
-                told: wire.TaskReply = yield from self._do("show_task", {"project": project, "task": task_id})
+                told: TaskReply = yield from self._do("show_task", {"project": project, "task": task_id})
             except NotFoundError:
                 return None
             return told.task
@@ -289,7 +292,7 @@ class HttpDoor:
 
         def ask() -> Exchange[list[Task]]:
             query = {"status": "live" if is_live else "all", "limit": str(min(limit, MAX_PAGE))}
-            told: wire.Tasks = yield from self._do("list_tasks", {"project": project or ""}, query=query)
+            told: Tasks = yield from self._do("list_tasks", {"project": project or ""}, query=query)
             return [each.task for each in told.tasks]
 
         return self._line.waits(ask())
@@ -306,7 +309,7 @@ class HttpDoor:
         """List the tokens that were made in a project, newest first."""
 
         def ask() -> Exchange[list[Token]]:
-            told: wire.Tokens = yield from self._do("list_tokens", {"project": project})
+            told: Tokens = yield from self._do("list_tokens", {"project": project})
             return [token_of(each) for each in told.tokens[:limit]]
 
         return self._line.waits(ask())
@@ -317,7 +320,7 @@ class HttpDoor:
         """List the projects that the token reaches and that have something in their log."""
 
         def ask() -> Exchange[list[str]]:
-            told: wire.Projects = yield from self._do("list_projects")
+            told: Projects = yield from self._do("list_projects")
             return list(told.projects)
 
         return self._line.waits(ask())
@@ -342,7 +345,7 @@ class HttpDoor:
         """Have the server check its whole store."""
 
         def ask() -> Exchange[Audit]:
-            told: wire.AuditReply = yield from self._do("verify", seconds=600.0)
+            told: AuditReply = yield from self._do("verify", seconds=600.0)
             return Audit(**msgspec.structs.asdict(told))
 
         return self._line.waits(ask())
@@ -420,7 +423,7 @@ class HttpDoor:
     def _count(self, noun: str, project: str | None) -> Wait[int]:
         def ask() -> Exchange[int]:
             name, path = _scoped(f"count_{noun}", project)
-            told: wire.Count = yield from self._do(name, path)
+            told: Count = yield from self._do(name, path)
             return told.count
 
         return self._line.waits(ask())

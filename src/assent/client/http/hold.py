@@ -19,8 +19,8 @@ from assent.client.http.exchange import FIRST_SECONDS, RETRY_SECONDS, describe_a
 from assent.client.http.line import ServerLine
 from assent.hub.ids import new_command_id
 from assent.protocol.error import AssentError, UnreachableError
-from assent.protocol.wire import HoldBody
 from assent.protocol.wire_error import parse_error
+from assent.protocol.wire_run import HoldBody
 
 __all__ = ["ServerHold"]
 

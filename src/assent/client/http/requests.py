@@ -54,10 +54,12 @@ from assent.hub.work_command import (
     TakeResult,
     UpdateTask,
 )
-from assent.protocol import wire
 from assent.protocol.canonical import canonical
 from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import Json
+from assent.protocol.wire_ask import AnswerBody, ApprovalBody, ReasonBody, RedeemBody
+from assent.protocol.wire_record import TokenBody
+from assent.protocol.wire_work import NotificationBody, PatchBody, PolicyBody, TaskBody, TaskPatch
 
 __all__ = ["Ordered", "order"]
 
@@ -97,12 +99,12 @@ def order(request: Request) -> Ordered:
 
 def _answer(command: AnswerAsk) -> Ordered:
     values: dict[str, str | tuple[str, ...]] | None = None if command.values is None else {**command.values}
-    body = wire.AnswerBody(command.text if values is None else None, values, unattended=command.is_unattended)
+    body = AnswerBody(command.text if values is None else None, values, unattended=command.is_unattended)
     return Ordered("answer_ask", {"ask": command.ask_id}, body, via=command.via)
 
 
 def _decline(command: DeclineAsk) -> Ordered:
-    body = wire.AnswerBody(decline=True, reason=command.reason)
+    body = AnswerBody(decline=True, reason=command.reason)
     return Ordered("answer_ask", {"ask": command.ask_id}, body, via=command.via)
 
 
@@ -112,13 +114,13 @@ def _withdraw(command: WithdrawAsk) -> Ordered:
 
 
 def _undelivered(command: ReportUndelivered) -> Ordered:
-    return Ordered("report_undelivered", {"ask": command.ask_id}, wire.ReasonBody(command.reason))
+    return Ordered("report_undelivered", {"ask": command.ask_id}, ReasonBody(command.reason))
 
 
 def _approval(command: RequestApproval) -> Ordered:
     deadline = command.deadline
     canonical(command.action)  # what is no JSON is refused here: an encoder would make something else of it
-    body = wire.ApprovalBody(
+    body = ApprovalBody(
         command.title,
         command.action,
         None if command.category is None else command.category.value,
@@ -137,7 +139,7 @@ def _approval(command: RequestApproval) -> Ordered:
 
 def _redeem(command: RedeemReceipt) -> Ordered:
     canonical(command.action)
-    return Ordered("redeem_receipt", {"receipt": command.receipt_id}, wire.RedeemBody(command.action))
+    return Ordered("redeem_receipt", {"receipt": command.receipt_id}, RedeemBody(command.action))
 
 
 # Runs, topics, flows
@@ -173,7 +175,7 @@ def _result(command: TakeResult) -> Ordered:
 
 def _add(command: AddNotification) -> Ordered:
     questions: Any = msgspec.to_builtins(command.questions)
-    body = wire.NotificationBody(
+    body = NotificationBody(
         command.source,
         command.source_id,
         tuple(questions),
@@ -185,7 +187,7 @@ def _add(command: AddNotification) -> Ordered:
 
 
 def _resolve(command: ResolveNotification) -> Ordered:
-    body = wire.PatchBody(
+    body = PatchBody(
         UNSET if command.responses is None else command.responses,
         UNSET if command.approved is None else command.approved,
     )
@@ -194,11 +196,11 @@ def _resolve(command: ResolveNotification) -> Ordered:
 
 
 def _dismiss(command: DismissNotification) -> Ordered:
-    return Ordered("resolve_notification", {"notification": command.notification_id}, wire.PatchBody())
+    return Ordered("resolve_notification", {"notification": command.notification_id}, PatchBody())
 
 
 def _create_task(command: CreateTask) -> Ordered:
-    body = wire.TaskBody(
+    body = TaskBody(
         command.title,
         command.task_id,
         command.priority,
@@ -211,20 +213,18 @@ def _create_task(command: CreateTask) -> Ordered:
 
 
 def _update_task(command: UpdateTask) -> Ordered:
-    body = wire.TaskPatch(
-        command.title, command.priority, command.assignee, command.dependencies, command.status
-    )
+    body = TaskPatch(command.title, command.priority, command.assignee, command.dependencies, command.status)
     return Ordered("update_task", {"task": command.task_id}, body, told=lambda reply: reply.task)
 
 
 def _block_task(command: BlockTask) -> Ordered:
-    body = wire.TaskPatch(block_reason=command.reason)
+    body = TaskPatch(block_reason=command.reason)
     return Ordered("update_task", {"task": command.task_id}, body, told=lambda reply: reply.task)
 
 
 def _set_policy(command: SetPolicy) -> Ordered:
     levels: dict[str, Json] = {category.value: level.value for category, level in command.levels.items()}
-    body = wire.PolicyBody(levels, command.is_unattended)
+    body = PolicyBody(levels, command.is_unattended)
     return Ordered("set_policy", body=body, told=project_policy)
 
 
@@ -232,7 +232,7 @@ def _set_policy(command: SetPolicy) -> Ordered:
 
 
 def _create_token(command: CreateToken) -> Ordered:
-    body = wire.TokenBody(
+    body = TokenBody(
         command.role,
         command.name,
         command.projects,

@@ -30,17 +30,10 @@ from assent.protocol.policy_text import explain
 from assent.protocol.run import Run, RunId, render_run
 from assent.protocol.token import Token, TokenId
 from assent.protocol.topic import Message
-from assent.protocol.wire import (
-    AskBody,
-    DriveBody,
-    FlowStep,
-    LogRecord,
-    PolicyReply,
-    PostedReply,
-    RunReply,
-    StartBody,
-    TokenReply,
-)
+from assent.protocol.wire_ask import AskBody
+from assent.protocol.wire_record import LogRecord, TokenReply
+from assent.protocol.wire_run import DriveBody, FlowStep, PostedReply, RunReply, StartBody
+from assent.protocol.wire_work import PolicyReply
 
 __all__ = [
     "ask_body",

@@ -21,8 +21,8 @@ from starlette.routing import BaseRoute, Match, Route
 from assent.client.awaiting import await_wait
 from assent.client.verbs import VERBS, Verb
 from assent.protocol.error import AssentError, NotFoundError, UnauthorisedError
-from assent.protocol.wire import Health
 from assent.protocol.wire_error import render_error, status_of_error
+from assent.protocol.wire_record import Health
 from assent.surfaces.http import asks, record, runs, trust, work
 from assent.surfaces.http.asyncapi import render_asyncapi
 from assent.surfaces.http.caller import find_caller, via_of

@@ -7,7 +7,8 @@ from datetime import datetime, timedelta
 from assent.client.awaiting import await_call, await_wait
 from assent.protocol.ask import Ask, State
 from assent.protocol.error import BadRequestError, StillOpen
-from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS, AnswerBody, AskBody, Asks, Count
+from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS
+from assent.protocol.wire_ask import AnswerBody, AskBody, Asks, Count
 from assent.surfaces.http.incoming import Endpoint, Incoming
 
 __all__ = ["ENDPOINTS", "deadline_of", "limit_of", "seconds_of"]

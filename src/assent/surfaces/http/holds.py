@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from assent.client.awaiting import await_wait
 from assent.protocol.error import BadRequestError, NotFoundError
 from assent.protocol.run import check_run_id
-from assent.protocol.wire import HoldBody
+from assent.protocol.wire_run import HoldBody
 from assent.surfaces.http.incoming import Incoming, command_id_of
 from assent.surfaces.http.site import Held, Holding
 

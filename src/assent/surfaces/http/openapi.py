@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from assent.client.verbs import VERBS, Verb
-from assent.protocol import wire
+from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS, ErrorReply, RunQuery
+from assent.protocol.wire_record import Health, WhoReply
 from assent.surfaces.http.caller import COOKIE
 from assent.surfaces.http.events import EVENTS
 from assent.surfaces.http.incoming import MAX_IDEMPOTENCY_KEY
@@ -60,7 +61,7 @@ _SIGN_IN = Verb(
     path="/sign-in",
     summary="Sign in with the code of a link that the server printed; a cookie holds the token.",
     body=SignInBody,
-    reply=wire.WhoReply,
+    reply=WhoReply,
 )
 _SIGN_OUT = Verb(
     name="sign_out",
@@ -71,7 +72,7 @@ _SIGN_OUT = Verb(
     status=204,
 )
 _PUBLIC = (
-    _open("healthz", "/healthz", "Say that the server is there.", wire.Health),
+    _open("healthz", "/healthz", "Say that the server is there.", Health),
     _open("openapi", "/openapi.json", "This document.", dict[str, Any]),
     _open("asyncapi", "/asyncapi.json", "The document of the events.", dict[str, Any]),
     _SIGN_IN,
@@ -114,7 +115,7 @@ def render_openapi(version: str) -> bytes:
 
 
 def _types() -> list[Any]:
-    found: list[Any] = [wire.ErrorReply]
+    found: list[Any] = [ErrorReply]
     for verb in ROUTES.values():
         found += [kind for kind in (verb.body, verb.reply) if kind not in (None, Any, str)]
     return list(dict.fromkeys(found))
@@ -146,7 +147,7 @@ def _operation(verb: Verb, by_type: dict[str, Any]) -> dict[str, Any]:
 
 
 def _errors(by_type: dict[str, Any]) -> dict[str, Any]:
-    schema = by_type[str(wire.ErrorReply)]
+    schema = by_type[str(ErrorReply)]
     return {
         str(status): {"description": sentence, "content": {_JSON: {"schema": schema}}}
         | ({"headers": _HEADERS[status]} if status in _HEADERS else {})
@@ -194,11 +195,11 @@ def _parameters(verb: Verb) -> list[dict[str, Any]]:
 
 _LIMITS: dict[tuple[type[msgspec.Struct] | None, str], dict[str, Any]] = {
     (None, "after"): {"minimum": 0},
-    (wire.RunQuery, "after"): {},  # every number is before some change of the run
-    (None, "limit"): {"minimum": 1, "maximum": wire.MAX_PAGE},
+    (RunQuery, "after"): {},  # every number is before some change of the run
+    (None, "limit"): {"minimum": 1, "maximum": MAX_PAGE},
     (None, "wait"): {
         "minimum": 0,
-        "description": f"Longer than {wire.MAX_WAIT_SECONDS:g} seconds is as long as that.",
+        "description": f"Longer than {MAX_WAIT_SECONDS:g} seconds is as long as that.",
     },
 }
 """What the endpoints check of a query beside its types; None is any query that has such a field."""

@@ -9,7 +9,7 @@ from assent.client.http.translate import log_record
 from assent.client.verbs import VERBS
 from assent.protocol.error import BadRequestError, ForbiddenError
 from assent.protocol.token import ALL_PROJECTS
-from assent.protocol.wire import AuditReply, HeadReply, Log, Projects, WhoReply
+from assent.protocol.wire_record import AuditReply, HeadReply, Log, Projects, WhoReply
 from assent.surfaces.http.asks import limit_of, seconds_of
 from assent.surfaces.http.incoming import Endpoint, Incoming
 

@@ -19,15 +19,7 @@ from assent.protocol.error import (
 )
 from assent.protocol.run import Run, check_run_id
 from assent.protocol.topic import Message, check_topic
-from assent.protocol.wire import (
-    ControlBody,
-    FlowStep,
-    Messages,
-    PostedReply,
-    RunReply,
-    Runs,
-    Steps,
-)
+from assent.protocol.wire_run import ControlBody, FlowStep, Messages, PostedReply, RunReply, Runs, Steps
 from assent.surfaces.http.asks import limit_of, seconds_of
 from assent.surfaces.http.holds import hold, release
 from assent.surfaces.http.incoming import Endpoint, Incoming

@@ -27,8 +27,8 @@ from assent.protocol.canonical import convert, parse_json
 from assent.protocol.error import AssentError, ForbiddenError, TooLargeError, UnauthorisedError
 from assent.protocol.principal import Role
 from assent.protocol.token import ALL_PROJECTS, Token
-from assent.protocol.wire import WhoReply
 from assent.protocol.wire_error import render_error, status_of_error
+from assent.protocol.wire_record import WhoReply
 from assent.surfaces.http.caller import COOKIE, find_caller
 from assent.surfaces.http.site import Site
 

@@ -16,7 +16,7 @@ from assent.client.embedded import EmbeddedDoor
 from assent.client.news import News
 from assent.protocol.principal import Assurance
 from assent.protocol.token import Token, digest_of, looks_like_token
-from assent.protocol.wire import HoldBody
+from assent.protocol.wire_run import HoldBody
 
 __all__ = ["Caller", "Held", "Holding", "Site"]
 

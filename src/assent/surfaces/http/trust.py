@@ -11,7 +11,8 @@ from assent.client.tokens import create_token, list_tokens, register_token, revo
 from assent.protocol.error import BadRequestError
 from assent.protocol.receipt import Receipt
 from assent.protocol.token import check_digest, check_scope
-from assent.protocol.wire import ApprovalBody, ApprovalReply, TokenBody, TokenReply, Tokens
+from assent.protocol.wire_ask import ApprovalBody, ApprovalReply
+from assent.protocol.wire_record import TokenBody, TokenReply, Tokens
 from assent.surfaces.http.asks import deadline_of
 from assent.surfaces.http.incoming import Endpoint, Incoming
 

@@ -14,17 +14,17 @@ from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import parse_json
 from assent.protocol.notification import Notification
 from assent.protocol.task import TaskStatus, chat_topic, check_task_id
-from assent.protocol.wire import (
+from assent.protocol.wire_ask import Count
+from assent.protocol.wire_run import PostedReply
+from assent.protocol.wire_work import (
     ChatBody,
     ChatReply,
     Cleared,
-    Count,
     HandedReply,
     NotificationBody,
     Notifications,
     PatchBody,
     PolicyReply,
-    PostedReply,
     TaskBody,
     TaskPatch,
     TaskReply,

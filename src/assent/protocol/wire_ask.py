@@ -1,0 +1,101 @@
+"""Asks and approvals, as HTTP bodies. See `wire`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from assent.protocol.ask import Ask, Consequence, Kind
+from assent.protocol.json_text import Json
+from assent.protocol.prompt import Option, Prompt
+from assent.protocol.receipt import Receipt
+from assent.protocol.wire import Body, Reply
+
+__all__ = [
+    "AnswerBody",
+    "ApprovalBody",
+    "ApprovalReply",
+    "AskBody",
+    "Asks",
+    "Count",
+    "ReasonBody",
+    "RedeemBody",
+]
+
+
+class AskBody(Body, frozen=True):
+    """A question in words, with options; or a whole prompt."""
+
+    prompt: str | Prompt
+    options: tuple[str | Option, ...] = ()
+    body: str = ""
+    multiple: bool = False
+    free: bool | None = None
+    kind: Kind = Kind.QUESTION
+    key: str | None = None
+    replace: bool = False
+    run_id: str | None = None
+    deadline: datetime | float | None = None
+    """An instant, or the seconds from now."""
+    consequence: Consequence = Consequence.WAIT
+    escalate_to: str | None = None
+    protocol: str | None = None
+    other: str = ""
+
+
+class Asks(Reply, frozen=True):
+    """Asks, newest first."""
+
+    asks: tuple[Ask, ...]
+
+
+class Count(Reply, frozen=True):
+    """How many."""
+
+    count: int
+
+
+class AnswerBody(Body, frozen=True):
+    """A reply as it was typed, or ready-made values, or a no to being asked."""
+
+    text: str | None = None
+    values: dict[str, str | tuple[str, ...]] | None = None
+    decline: bool = False
+    reason: str = ""
+    unattended: bool = False
+
+
+class ReasonBody(Body, frozen=True):
+    """Why."""
+
+    reason: str = ""
+
+
+class ApprovalBody(Body, frozen=True):
+    """What an agent wants to do. The policy says whether a person is asked."""
+
+    title: str
+    action: Json
+    category: str | None = None
+    risk: str | None = None
+    body: str = ""
+    key: str | None = None
+    life_seconds: int | None = None
+    """How long the receipt is good; an hour where nothing is said."""
+    task_id: str | None = None
+    run_id: str | None = None
+    deadline: datetime | float | None = None
+    consequence: Consequence = Consequence.WAIT
+    escalate_to: str | None = None
+
+
+class ApprovalReply(Reply, frozen=True):
+    """The receipt, where it may happen; else the ask that a person must answer first."""
+
+    receipt: Receipt | None = None
+    ask: Ask | None = None
+
+
+class RedeemBody(Body, frozen=True):
+    """What is about to be done."""
+
+    action: Json
