@@ -67,6 +67,7 @@ class Terminal:
 
     def interrupt(self) -> None:
         """Press Ctrl-C. Not by its character: the system may echo that behind what the command still says."""
+        self.until(lambda: self._screen.cursor.x == 0, waits=True)  # the line that it waits behind is whole
         self._stream.feed(b"^C")
         os.killpg(os.tcgetpgrp(self._master), signal.SIGINT)
 

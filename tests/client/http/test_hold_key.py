@@ -1,8 +1,6 @@
 """A hold under its key: had on by whoever lost the connection, and known to be lost by whoever lost the right."""
 
-import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -14,6 +12,7 @@ from assent.protocol.principal import Role
 from assent.protocol.wire_run import HoldBody
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
+from tests.cli.shell import wait_for
 
 __all__: list[str] = []
 
@@ -26,14 +25,6 @@ def server() -> Iterator[ThrowawayServer]:
     """Give a server on a store of its own."""
     with throwaway() as store, ThrowawayServer(store) as made:
         yield made
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait until something is true; fail after a while."""
-    end = time.monotonic() + BOUND
-    while not condition():
-        assert time.monotonic() < end, "it never came true"
-        threading.Event().wait(0.01)
 
 
 def hold_on_file(server: ThrowawayServer) -> Hold:
@@ -72,6 +63,6 @@ def test_driver_whose_hold_somebody_else_took_meanwhile_learns_of_it(server: Thr
     server.stop()
     other = hold_on_file(server)
     server.start()
-    wait_until(lambda: not held.is_held)
+    wait_for(lambda: not held.is_held)
     other.release()
     assert not held.is_held

@@ -7,9 +7,8 @@ import socket
 import subprocess
 import sys
 import textwrap
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 
@@ -20,6 +19,7 @@ from assent.protocol.error import NotFoundError, UnreachableError
 from assent.protocol.principal import Role
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
+from tests.cli.shell import wait_for
 
 __all__: list[str] = []
 
@@ -33,14 +33,6 @@ def server() -> Iterator[ThrowawayServer]:
     """Give a server on a store of its own."""
     with throwaway() as store, ThrowawayServer(store) as made:
         yield made
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    """Wait until something is true; fail after a while."""
-    until = time.monotonic() + BOUND
-    while not condition():
-        assert time.monotonic() < until, "it never came true"
-        threading.Event().wait(0.005)
 
 
 def test_two_hundred_tasks_of_one_client_wait_at_once(server: ThrowawayServer) -> None:
@@ -72,7 +64,7 @@ def test_cancelled_wait_leaves_the_client_as_good_as_it_was(server: ThrowawaySer
         async with server.async_client("agent", "coder") as agent:
             handle = await agent.open("Which?", ["red fox", "blue fox"])
             task = asyncio.create_task(handle.wait(BOUND))
-            await asyncio.to_thread(wait_until, lambda: server.waiting > 0)
+            await asyncio.to_thread(wait_for, lambda: server.waiting > 0)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
@@ -90,7 +82,7 @@ def test_client_that_is_closed_in_its_loop_leaves_no_connection(server: Throwawa
         async with server.async_client("agent", "coder") as agent:
             await agent.open("Which?", ["red fox", "blue fox"])
             assert server.connections == 1
-        await asyncio.to_thread(wait_until, lambda: not server.connections)
+        await asyncio.to_thread(wait_for, lambda: not server.connections)
 
     began = time.monotonic()
     asyncio.run(talk())
@@ -163,7 +155,7 @@ def test_ctrl_c_ends_a_wait_at_once(
         stderr=subprocess.PIPE,
     )
     try:
-        wait_until(lambda: server.waiting > 0)
+        wait_for(lambda: server.waiting > 0)
         began = time.monotonic()
         waiter.send_signal(signal.SIGINT)
         out, err = waiter.communicate(timeout=BOUND)

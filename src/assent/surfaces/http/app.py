@@ -6,6 +6,7 @@ Rule 2: every reply that is no success has the same shape, also those to what no
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
@@ -85,7 +86,7 @@ def _endpoint(site: Site, verb: Verb, endpoint: Endpoint) -> Callable[[Request],
         try:
             incoming = await _read(site, verb, request)
             began = time.monotonic()
-            value = await endpoint(incoming)
+            value = await _attend(request, endpoint, incoming)
             if time.monotonic() - began > RECHECK_SECONDS and not await site.is_live(incoming.caller.token):
                 raise UnauthorisedError  # it was revoked while its holder waited
             return _reply(verb, value)
@@ -96,6 +97,25 @@ def _endpoint(site: Site, verb: Verb, endpoint: Endpoint) -> Callable[[Request],
             return _refuse(AssentError("Something unexpected happened on the server; nothing more is known."))
 
     return respond
+
+
+async def _attend(request: Request, endpoint: Endpoint, incoming: Incoming) -> object:
+    """Do what is asked. Where that may be a long wait, it is over when whoever asked has hung up."""
+    if not getattr(incoming.query, "wait", 0):
+        return await endpoint(incoming)
+    work = asyncio.ensure_future(endpoint(incoming))
+    hung_up = asyncio.ensure_future(_until_hung_up(request))
+    try:
+        await asyncio.wait({work, hung_up}, return_when=asyncio.FIRST_COMPLETED)
+        return await work if work.done() else Response()  # nobody reads it
+    finally:
+        work.cancel()
+        hung_up.cancel()
+
+
+async def _until_hung_up(request: Request) -> None:
+    while (await request.receive())["type"] != "http.disconnect":
+        pass
 
 
 async def _read(site: Site, verb: Verb, request: Request) -> Incoming:
