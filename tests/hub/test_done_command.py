@@ -7,9 +7,10 @@ import pytest
 
 from assent.hub.command import PostMessage, Request
 from assent.hub.hub import Hub
-from assent.hub.work_command import BlockTask, CreateTask, UpdateTask
+from assent.hub.work_command import BlockTask, CreateTask, SetPolicy, UpdateTask
 from assent.protocol.error import CommandReusedError
-from assent.protocol.principal import Principal, Role
+from assent.protocol.policy import Category, Level
+from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.task import Task, TaskId, TaskStatus
 from assent.testing import throwaway
 
@@ -77,6 +78,19 @@ def test_change_of_a_task_that_is_sent_again_does_not_undo_what_came_after(
         again = send(hub, change(task), "http_1")
         assert isinstance(again, Task)
         assert (again.status, log_length(hub)) == (TaskStatus.OPEN, before)
+
+
+def test_other_policy_under_the_same_id_is_refused() -> None:
+    """The reply would tell of a policy that nobody asked for under this key."""
+    person = Principal(Role.HUMAN, "ana")
+    loose, tight = ({Category.SCOPE_CHANGES: level} for level in (Level.AUTOMATED, Level.REQUIRES_APPROVAL))
+    with throwaway() as store:
+        hub = store.hub()
+        told = send(hub, SetPolicy(loose, Assurance.TOKEN), "http_1", person)
+        assert send(hub, SetPolicy(loose, Assurance.TOKEN), "http_1", person) == told
+        with pytest.raises(CommandReusedError):
+            send(hub, SetPolicy(tight, Assurance.TOKEN), "http_1", person)
+        assert log_length(hub) == 1
 
 
 def test_two_of_one_group_are_done_once() -> None:

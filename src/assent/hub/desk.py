@@ -37,7 +37,7 @@ from assent.hub.receipt_desk import ReceiptDesk
 from assent.hub.record import FlowStepped, Recorded, encode_event, topic_of, type_of
 from assent.hub.token_desk import TokenDesk
 from assent.hub.topic_desk import TopicDesk
-from assent.hub.work_command import BlockTask, UpdateTask
+from assent.hub.work_command import BlockTask, SetPolicy, UpdateTask
 from assent.hub.work_desk import WorkDesk
 from assent.protocol.ask import Ask, AskId, Claim, Kind
 from assent.protocol.ending import render_instant, render_lateness, render_name
@@ -68,7 +68,7 @@ _Stamped = (
     Command | TokenCommand | ReceiptRequest | DriverCommand | PostMessage | ExecuteControl | WorkRequest
 )
 """What is done under a stamp."""
-_UNMARKED = PostMessage | DriverCommand | UpdateTask | BlockTask
+_UNMARKED = PostMessage | DriverCommand | UpdateTask | BlockTask | SetPolicy
 """What no row remembers the command of, or only the last one's."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -187,6 +187,8 @@ class Desk:
             return self._topics.find_posted(head, request, known.sequence)
         if isinstance(request, DriverCommand):
             return self.transaction.run(head.project, request.run_id)
+        if isinstance(request, SetPolicy):
+            return self.transaction.policy(head)
         assert isinstance(request, UpdateTask | BlockTask)  # noqa: S101 - the rest of _UNMARKED
         return self.transaction.task(head.project, request.task_id)
 

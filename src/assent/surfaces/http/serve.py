@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import socket
 import threading
@@ -95,6 +96,8 @@ def make_server(
     app: Any, site: Site, *, tls: tuple[str, str] | None = None, on_ready: Callable[[], None] = lambda: None
 ) -> AssentServer:
     """Return a server of this application."""
+    # asyncio would note every write to a client that hung up: whoever has a token could fill the log.
+    logging.getLogger("asyncio").setLevel(logging.ERROR)
     config = uvicorn.Config(
         app,
         log_level="error",  # what strangers send is no news, and they could fill the log with it

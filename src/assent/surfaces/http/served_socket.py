@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["LINGER_SECONDS", "ServedSocket"]
 
 LINGER_SECONDS = 10.0
+"""So long a socket that was closed waits for a client that takes nothing."""
 
 
 class ServedSocket(WebSocketsSansIOProtocol):
