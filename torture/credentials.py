@@ -12,6 +12,7 @@ from assent.client.verbs import VERBS, Verb
 from assent.hub.ids import new_token_secret
 from assent.protocol.principal import Assurance, Role
 from assent.surfaces.http.events import EVENTS
+from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.testing import FakeClock
 from tests.surfaces.http.world import Trial as Fitting
 from tests.surfaces.http.world import World, a_world
@@ -21,7 +22,7 @@ from torture.trial import Plan, Tally, Trial, Twin, Verdict
 
 __all__ = ["TRIAL", "every_fitting", "intruder", "run"]
 
-PAIRS = 1_300
+PAIRS = 2_000
 """More than there are verbs times credentials: at full count each pair is tried."""
 _BAD, _FOREIGN, _ROLE = {401, 429}, {404}, {403}
 _SOCKET_HEADERS = {
@@ -140,8 +141,7 @@ def _credentials(world: World, clock: FakeClock) -> Iterator[Credential]:
         yield Credential(name, {"authorization": value}, _BAD)
     yield Credential("nothing", {}, _BAD)
     yield Credential("another header", {"x-api-key": good}, _BAD)
-    yield Credential("a bad cookie", {"cookie": "assent_session=none"}, _BAD)
-    yield Credential("another cookie", {"cookie": f"session={good}"}, _BAD)
+    yield from _sessions(world)
     minter = world.store.person("minter", project="alpha", assurance=Assurance.TERMINAL)
     _, short = minter.create_token("human", name="ana", projects=("*",), life=timedelta(minutes=1))
     revoked, secret = minter.create_token("human", name="ana", projects=("*",))
@@ -151,6 +151,28 @@ def _credentials(world: World, clock: FakeClock) -> Iterator[Credential]:
     yield Credential("an expired one", {"authorization": f"Bearer {short}"}, _BAD)
     yield Credential("a revoked one", {"authorization": f"Bearer {secret}"}, _BAD)
     yield Credential("one of another project", {"authorization": f"Bearer {foreign}"}, _FOREIGN)
+
+
+def _sessions(world: World) -> Iterator[Credential]:
+    """Give what is less than both halves of one session, as a page shows it; sockets take the key as a subprotocol."""
+    half, key = cut_secret(world.tokens[Role.HUMAN])
+    other_half, other_key = cut_secret(world.tokens[Role.OPERATOR])
+    own = cookie_name(world.server.port)
+    for name, cookie, shown in (
+        ("a bad session", f"{own}=none", "none"),
+        ("the cookie of a session alone", f"{own}={half}", ""),
+        ("the key of a session alone", "", key),
+        ("the halves of a session swapped", f"{own}={key}", half),
+        ("the halves of two sessions", f"{own}={half}", other_key),
+        ("the halves of two sessions, the other way", f"{own}={other_half}", key),
+        ("a whole secret in the cookie", f"{own}={half}{key}", ""),
+        ("a whole secret in the key", f"{own}=", half + key),
+        ("the cookie of another port", f"{cookie_name(world.server.port + 1)}={half}", key),
+        ("another cookie", f"session={half}", key),
+    ):
+        headers = {"origin": world.server.url, "cookie": cookie, KEY_HEADER: shown}
+        headers["sec-websocket-protocol"] = f"{PROTOCOL}, {KEY_PROTOCOL}{shown}"
+        yield Credential(name, headers, _BAD)
 
 
 def _wrong_roles(world: World, verb: Verb) -> Iterator[Credential]:

@@ -69,7 +69,9 @@ class Served:
         """Give a browser that has signed in."""
         own = {"origin": self.url}
         with httpx2.Client(base_url=self.url, headers=own, trust_env=False, timeout=PATIENCE) as browser:
-            assert browser.post("/sign-in", json={"code": self.code}).status_code == 200
+            signed = browser.post("/sign-in", json={"code": self.code})
+            assert signed.status_code == 200
+            browser.headers["assent-key"] = signed.json()["key"]  # which the page keeps
             yield browser
 
     def line(self) -> socket.socket:

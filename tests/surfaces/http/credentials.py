@@ -9,15 +9,17 @@ from datetime import timedelta
 import msgspec
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
+from websockets.typing import Subprotocol
 
 from assent.protocol.principal import Assurance, Role
 from assent.protocol.token import SECRET_BYTES, SECRET_PREFIX
-from assent.surfaces.http.caller import COOKIE
+from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.testing import FakeClock, throwaway
 from tests.surfaces.http.world import CALLS, Sent, World, a_world
 
 __all__ = ["BAD", "Tally", "Thief", "a_thief", "knock"]
 
+_OFFERED = "sec-websocket-protocol"
 _UNKNOWN = SECRET_PREFIX + "0" * (2 * SECRET_BYTES)
 
 
@@ -47,21 +49,52 @@ class Thief:
             "expired": {"authorization": f"Bearer {expired}"},
             "revoked": {"authorization": f"Bearer {revoked}"},
             "other store": {"authorization": f"Bearer {foreign}"},
-            "expired cookie": {"cookie": f"{COOKIE}={expired}", "origin": world.server.url},
-            "revoked cookie": {"cookie": f"{COOKIE}={revoked}", "origin": world.server.url},
-            "other cookie": {"cookie": f"session={good}", "origin": world.server.url},
-            "bad token, good cookie": {
-                "authorization": f"Bearer {_UNKNOWN}",
-                "cookie": f"{COOKIE}={good}",
-                "origin": world.server.url,
-            },
+            "expired session": self.session(*cut_secret(expired)),
+            "revoked session": self.session(*cut_secret(revoked)),
+            "other cookie": self.session(*cut_secret(good)) | {"cookie": f"session={cut_secret(good)[0]}"},
+            "cookie of another port": self.session(*cut_secret(good), port=world.server.port + 1),
+            "bad token, good session": {"authorization": f"Bearer {_UNKNOWN}"}
+            | self.session(*cut_secret(good)),
+        } | self._halves(good, world.tokens[Role.OPERATOR])
+
+    def _halves(self, good: str, other: str) -> dict[str, dict[str, str]]:
+        """Return what somebody has who has less than both halves of one session."""
+        half, key = cut_secret(good)
+        other_half, other_key = cut_secret(other)
+        return {
+            "cookie alone": self.session(half, None),
+            "key alone": self.session(None, key),
+            "halves swapped": self.session(key, half),
+            "the cookie twice": self.session(half, half),
+            "the key twice": self.session(key, key),
+            "halves of two": self.session(half, other_key),
+            "halves of two, mixed": self.session(other_half, key),
+            "all in the cookie": self.session(half + key, None),
+            "all in the key": self.session(None, half + key),
+            "all in the key, empty cookie": self.session("", half + key),
+            "token in the cookie": self.session(good, None),
+            "token in the key": self.session(None, good),
+            "cut elsewhere": self.session(half + key[:1], key[1:]),
+            "upper case halves": self.session(half.upper(), key.upper()),
         }
+
+    def session(self, half: str | None, key: str | None, port: int | None = None) -> dict[str, str]:
+        """Return the headers of a page that has these; those of a socket, too, where the key is a subprotocol."""
+        headers = {"origin": self.world.server.url}
+        if half is not None:
+            headers["cookie"] = f"{cookie_name(port or self.world.server.port)}={half}"
+        if key is not None:
+            headers |= {KEY_HEADER: key, _OFFERED: f"{PROTOCOL}, {KEY_PROTOCOL}{key}"}
+        return headers
 
     def try_socket(self, path: str, name: str) -> Sent:
         """Try to follow events over a WebSocket."""
         url = self.world.server.url.replace("http:", "ws:") + path
+        headers = dict(self.headers[name])
+        offered = headers.pop(_OFFERED, "")
+        names = [Subprotocol(part) for part in offered.split(", ")] if offered else None
         try:
-            with connect(url, additional_headers=self.headers[name], proxy=None, open_timeout=20.0):
+            with connect(url, additional_headers=headers, subprotocols=names, proxy=None, open_timeout=20.0):
                 return Sent(101, b"")
         except InvalidStatus as refused:
             reply = refused.response
@@ -79,8 +112,11 @@ BAD = (
         "one digit more",
     ),
     *("one digit less", "upper case", "twice", "no scheme", "other scheme", "token scheme", "colon"),
-    *("other header", "proxy", "expired", "revoked", "other store", "expired cookie", "revoked cookie"),
-    *("other cookie", "bad token, good cookie"),
+    *("other header", "proxy", "expired", "revoked", "other store", "expired session", "revoked session"),
+    *("other cookie", "cookie of another port", "bad token, good session", "cookie alone", "key alone"),
+    *("halves swapped", "the cookie twice", "the key twice", "halves of two", "halves of two, mixed"),
+    *("all in the cookie", "all in the key", "all in the key, empty cookie", "token in the cookie"),
+    *("token in the key", "cut elsewhere", "upper case halves"),
 )
 """The names of a thief's credentials."""
 

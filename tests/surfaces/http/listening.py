@@ -13,8 +13,10 @@ import httpx2
 import msgspec
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Subprotocol
 
 from assent.client.client import Client
+from assent.surfaces.http.session import KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.testing import FakeClock, throwaway
 from assent.testing.server import ThrowawayServer
 
@@ -61,8 +63,11 @@ class Listener:
         is_browser: bool = False,
     ) -> None:
         shown = {"Authorization": f"Bearer {token}"}
+        offered: list[Subprotocol] | None = None
         if is_browser:  # which names the page that opens a socket
-            shown = {"Cookie": f"assent_session={token}", "Origin": server.url}
+            half, key = cut_secret(token)
+            shown = {"Cookie": f"{cookie_name(server.port)}={half}", "Origin": server.url}
+            offered = [Subprotocol(PROTOCOL), Subprotocol(KEY_PROTOCOL + key)]
         line = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
         if is_lazy:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)
@@ -71,6 +76,7 @@ class Listener:
             f"ws://{_events(server, project, after)}",
             sock=line,
             additional_headers=shown,
+            subprotocols=offered,
             open_timeout=PATIENCE,
             close_timeout=1.0 if is_lazy else PATIENCE,
             max_queue=1 if is_lazy else None,

@@ -11,6 +11,7 @@ from assent.client.embedded import EmbeddedDoor
 from assent.client.verbs import VERBS
 from assent.protocol.principal import Role
 from assent.surfaces.http.events import EVENTS
+from assent.surfaces.http.session import cut_secret
 from tests.surfaces.http.credentials import BAD, Thief, a_thief, knock
 from tests.surfaces.http.world import CALLS, Place, Sent, Trial, World, a_world
 
@@ -42,19 +43,18 @@ def test_verb_opens_to_no_credential_that_is_not_good(thief: Thief, name: str) -
 
 
 def test_thief_is_let_in_with_a_good_credential(thief: Thief) -> None:
-    """Twin of the test above: the same requests with the good secret, by header and by cookie, succeed."""
+    """Twin of the test above: the same requests with the good secret, whole or in its halves, succeed."""
     good = thief.world.tokens[Role.HUMAN]
     trial = thief.world.place().trial("show_ask")
     thief.headers |= {
         "good": {"authorization": f"bearer {good}"},
-        "good cookie": {"cookie": f"assent_session={good}"},
+        "good session": thief.session(*cut_secret(good)),
     }
-    assert [thief.world.send(trial, thief.headers[kind]).status for kind in ("good", "good cookie")] == [
-        200,
-        200,
-    ]
+    kinds = ("good", "good session")
+    assert [thief.world.send(trial, thief.headers[kind]).status for kind in kinds] == [200, 200]
     path = thief.world.place().trial(EVENTS.name).path
-    assert thief.try_socket(path, "good").status == 101
+    assert [thief.try_socket(path, kind).status for kind in kinds] == [101, 101]
+    assert set(thief.headers) == {*BAD, *kinds}
 
 
 def test_signing_out_needs_a_good_credential(thief: Thief) -> None:

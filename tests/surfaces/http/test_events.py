@@ -7,6 +7,7 @@ import httpx2
 import pytest
 
 from assent.protocol.principal import Role
+from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.surfaces.http.telling import Ending
 from assent.testing.server import ThrowawayServer
 from tests.surfaces.http.listening import (
@@ -97,7 +98,7 @@ def test_only_that_projects_events_are_told(server: ThrowawayServer) -> None:
         pytest.param({"Authorization": "Bearer hunter2"}, id="garbage"),
         pytest.param({"Authorization": "Bearer assent_" + 64 * "0"}, id="unknown"),
         pytest.param({"Authorization": "Basic YTpi"}, id="scheme"),
-        pytest.param({"Cookie": "assent_session=hunter2"}, id="cookie"),
+        pytest.param({"Cookie": "assent_session_8484=hunter2", "Assent-Key": "hunter2"}, id="session"),
     ],
 )
 def test_listener_without_a_good_token_is_refused_before_the_socket_opens(
@@ -126,13 +127,38 @@ def test_foreign_and_missing_projects_look_alike(server: ThrowawayServer) -> Non
         assert (streamed.status_code, streamed.json()) == foreign
 
 
-def test_session_cookie_opens_a_socket(server: ThrowawayServer) -> None:
-    """A page cannot set a header on its socket; what it signed in with counts."""
+def test_session_opens_a_socket(server: ThrowawayServer) -> None:
+    """A page cannot set a header on its socket: it offers its key as a subprotocol, which is not the one that is chosen."""
     agent = server.agent()
     with Listener(server, server.token("human"), is_browser=True) as listener:
         post_many(agent, 1)
         [heard] = listener.take(1)
+        assert listener.connection.subprotocol == PROTOCOL
     assert heard.type == "topic.posted"
+
+
+def test_socket_that_offers_nothing_is_answered_with_nothing(server: ThrowawayServer) -> None:
+    """Twin of the test above: a client that shows a token need not know of subprotocols."""
+    with Listener(server, server.token("human")) as listener:
+        assert listener.connection.subprotocol is None
+
+
+@pytest.mark.parametrize("lacking", ["cookie", "key", "both as one", "two keys", "key in a header"])
+def test_socket_of_half_a_session_is_refused(server: ThrowawayServer, lacking: str) -> None:
+    """Each half alone, and the key where no browser could put it, or twice."""
+    token = server.token("human")
+    half, key = cut_secret(token)
+    cookie = {"Cookie": f"{cookie_name(server.port)}={half}"}
+    offer = {"Sec-WebSocket-Protocol": f"{PROTOCOL}, {KEY_PROTOCOL}{key}"}
+    shown = {
+        "cookie": offer,
+        "key": cookie | {"Sec-WebSocket-Protocol": PROTOCOL},
+        "both as one": {"Sec-WebSocket-Protocol": f"{PROTOCOL}, {KEY_PROTOCOL}{half}{key}"},
+        "two keys": cookie | {"Sec-WebSocket-Protocol": f"{KEY_PROTOCOL}{key}, {KEY_PROTOCOL}{key}"},
+        "key in a header": cookie | {KEY_HEADER: key},
+    }[lacking]
+    status, body = refusal(server, shown | {"Origin": server.url})
+    assert (status, body["error"]["code"]) == (401, "unauthorised")
 
 
 @pytest.mark.parametrize(

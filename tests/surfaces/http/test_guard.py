@@ -12,9 +12,9 @@ from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import MAX_JSON_BYTES
 from assent.protocol.principal import Role
 from assent.surfaces.http import guard
-from assent.surfaces.http.caller import COOKIE
 from assent.surfaces.http.guard import MAX_HEAD_BYTES, MAX_HEADERS, SECURITY_HEADERS, Guard
 from assent.surfaces.http.names import names_of
+from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from tests.surfaces.http.hostile import ROUTES, Reply, Route, hosts, origins, pairs, speak, write_head
 from tests.surfaces.http.world import Place, World, a_world
 
@@ -364,7 +364,24 @@ def test_every_reply_has_the_headers_that_keep_a_browser_safe(world: World) -> N
     assert "frame-ancestors 'none'" in page.head["content-security-policy"]
 
 
-# Looking, and cookies
+def test_refusal_of_a_stranger_says_how_to_come_in(world: World) -> None:
+    """On every reply with 401, of a verb, a socket and the sign-in; and on no other."""
+    port, own = port_of(world), hosts(port_of(world))[0]
+    route = next(route for route in ROUTES if route.name == "socket")
+    strangers = [
+        write_head("GET", "/asks", own, {}),
+        written(world, world.place(), route, own, None, Authorization=None),
+        write_head("POST", "/sign-in", own, {"Content-Type": "application/json", "Content-Length": "11"}, "")
+        + b'{"code":""}',
+    ]
+    for text in strangers:
+        reply = speak(port, text)
+        assert (reply.status, reply.head["www-authenticate"]) == (401, "Bearer")
+    for path in ("/", "/nowhere"):
+        assert "www-authenticate" not in speak(port, write_head("GET", path, own, {})).head
+
+
+# Looking, and sessions
 
 
 @pytest.mark.parametrize("name", sorted(name for name, verb in VERBS.items() if verb.method == "GET"))
@@ -379,36 +396,41 @@ def test_looking_decides_nothing(world: World, name: str) -> None:
     assert world.look() == before
 
 
+def session(world: World) -> dict[str, str | None]:
+    """Return what a browser and the page in it send of somebody who signed in; on a socket, the last of it."""
+    half, key = cut_secret(world.tokens[Role.HUMAN])
+    return {
+        "Authorization": None,
+        "Cookie": f"{cookie_name(port_of(world))}={half}",
+        KEY_HEADER: key,
+        "Sec-WebSocket-Protocol": f"{PROTOCOL}, {KEY_PROTOCOL}{key}",
+    }
+
+
 @pytest.mark.parametrize("name", sorted(name for name, verb in VERBS.items() if verb.is_change))
-def test_cookie_changes_something_from_the_page_alone(world: World, name: str) -> None:
+def test_session_changes_something_from_the_page_alone(world: World, name: str) -> None:
     """A browser sends a cookie whoever made it send the request, so the page has to be named."""
     port, place = port_of(world), world.place()
-    cookie = f"{COOKIE}={world.tokens[Role.HUMAN]}"
-    text = whole(world, place, name, Authorization=None, Cookie=cookie)
+    text = whole(world, place, name, **session(world))
     before = world.look()
     reply = speak(port, text)
     assert (reply.status, reply.code) == (403, "forbidden")
     assert world.look() == before
 
 
-def test_cookie_with_the_page_named_is_as_good_as_a_token(world: World) -> None:
+def test_session_with_the_page_named_is_as_good_as_a_token(world: World) -> None:
     """Twin of the test above; to look, no page has to be named, as browsers do not."""
     port, place = port_of(world), world.place()
-    cookie = f"{COOKIE}={world.tokens[Role.HUMAN]}"
     own = origins(port)[1]
-    assert (
-        speak(port, whole(world, place, "open_ask", Authorization=None, Cookie=cookie, Origin=own)).status
-        == 201
-    )
-    assert speak(port, whole(world, place, "list_asks", Authorization=None, Cookie=cookie)).status == 200
+    assert speak(port, whole(world, place, "open_ask", Origin=own, **session(world))).status == 201
+    assert speak(port, whole(world, place, "list_asks", **session(world))).status == 200
 
 
-def test_socket_by_cookie_needs_the_page_named(world: World) -> None:
+def test_socket_of_a_session_needs_the_page_named(world: World) -> None:
     """A socket is no request that changes something, but a page elsewhere may open one."""
     port, place = port_of(world), world.place()
     place.make("open_ask", {"prompt": "Which?", "options": ["A"]})
     route = next(route for route in ROUTES if route.name == "socket")
-    cookie = f"{COOKIE}={world.tokens[Role.HUMAN]}"
     for origin, status in ((None, 403), (origins(port)[1], 101)):
-        text = written(world, place, route, hosts(port)[0], origin, Authorization=None, Cookie=cookie)
+        text = written(world, place, route, hosts(port)[0], origin, **session(world))
         assert speak(port, text).status == status

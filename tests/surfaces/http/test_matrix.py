@@ -10,7 +10,7 @@ import pytest
 from assent.client.verbs import VERBS
 from assent.hub.authorise import RIGHTS
 from assent.protocol.principal import Role
-from assent.surfaces.http.caller import COOKIE
+from assent.surfaces.http.session import KEY_HEADER, cookie_name, cut_secret
 from tests.surfaces.http.world import Place, Sent, Trial, World, a_world
 from tools.page import ROOT
 
@@ -198,22 +198,25 @@ def test_agent_makes_no_token(world: World, role: Role) -> None:
 
 
 def test_agents_token_is_no_code_to_sign_in_with(world: World) -> None:
-    """Signing in wants the code of a printed link; and whoever shows a token has nothing to sign out of."""
+    """Nor one that signs in as such; and whoever shows a token has nothing to sign out of."""
     secret = world.tokens[Role.AGENT]
     before = world.look()
     headers = {"authorization": f"Bearer {secret}", "origin": world.server.url}
-    reply = world.line.post("/sign-in", json={"code": secret}, headers=headers)
-    assert (reply.status_code, "set-cookie" in reply.headers) == (401, False)
+    for part in ("code", "token"):
+        reply = world.line.post("/sign-in", json={part: secret}, headers=headers)
+        assert (reply.status_code, "set-cookie" in reply.headers) == (401, False)
     assert world.line.post("/sign-out", headers=headers).status_code == 403
     assert world.look() == before
 
 
-def test_agents_token_in_a_cookie_is_still_an_agents(world: World) -> None:
-    """The cookie of somebody who signed in holds a token as any other: its role is the store's record of it."""
+def test_agents_token_cut_in_two_is_still_an_agents(world: World) -> None:
+    """The halves of somebody who signed in are a token as any other: its role is the store's record of it."""
     place = world.place(Role.AGENT)
     trial = place.trial("answer_ask")
-    cookie = {"cookie": f"{COOKIE}={world.tokens[Role.AGENT]}", "origin": world.server.url}
-    assert world.send(trial, cookie).code == "forbidden"
+    half, key = cut_secret(world.tokens[Role.AGENT])
+    cookie = f"{cookie_name(world.server.port)}={half}"
+    shown = {"cookie": cookie, KEY_HEADER: key, "origin": world.server.url}
+    assert world.send(trial, shown).code == "forbidden"
 
 
 @pytest.mark.parametrize(

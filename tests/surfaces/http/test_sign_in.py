@@ -1,4 +1,4 @@
-"""Signing in with the code of a link: once, in time, at a click; and out again (S14, S15, S26)."""
+"""Signing in with the code of a link: once, in time, at a click; with a token; and out again (S14, S15, S26)."""
 
 import asyncio
 import re
@@ -16,11 +16,11 @@ from assent.client.embedded import EmbeddedDoor
 from assent.client.tokens import list_tokens
 from assent.protocol.error import StoreBusyError, UnauthorisedError
 from assent.protocol.principal import Assurance, Principal, Role
-from assent.protocol.token import ALL_PROJECTS, Token, looks_like_token
+from assent.protocol.token import ALL_PROJECTS, SECRET_PREFIX, Token, looks_like_token
 from assent.surfaces.http.app import build_app
-from assent.surfaces.http.caller import COOKIE
 from assent.surfaces.http.guard import Guard
 from assent.surfaces.http.names import names_of
+from assent.surfaces.http.session import KEY_HEADER, cookie_name
 from assent.surfaces.http.sign_in import CODE_SECONDS, MAX_SIGN_IN_BYTES, SESSION_SECONDS, SignIn
 from assent.surfaces.http.site import Site
 from assent.testing import ThrowawayStore, throwaway
@@ -29,7 +29,10 @@ from assent.testing.server import ThrowawayServer
 __all__: list[str] = []
 
 CODE = "c0de" * 12
-ORIGIN = "http://127.0.0.1:8484"
+PORT = 8484
+ORIGIN = f"http://127.0.0.1:{PORT}"
+COOKIE = cookie_name(PORT)
+HALF = re.compile(r"[0-9a-f]{32}").fullmatch
 MANY = 20
 
 
@@ -60,13 +63,24 @@ class Entrance:
 
     def visit(self) -> TestClient:
         """Return a browser that has not been here."""
-        guarded = Guard(build_app(Site(self.door), self.sign_in), names_of("127.0.0.1", 8484))
+        guarded = Guard(build_app(Site(self.door), self.sign_in), names_of("127.0.0.1", PORT))
         return TestClient(guarded, ORIGIN, headers={"origin": ORIGIN}, client=("127.0.0.1", 1))
 
     def post(self, code: object = CODE) -> httpx2.Response:
         """Send a code as the page does."""
-        reply: httpx2.Response = self.browser.post("/sign-in", json={"code": code})
+        return self.send({"code": code})
+
+    def send(self, body: dict[str, object]) -> httpx2.Response:
+        """Sign in as the page does: it keeps the key, and shows it from then on."""
+        reply: httpx2.Response = self.browser.post("/sign-in", json=body)
+        if reply.status_code == 200:
+            self.browser.headers[KEY_HEADER] = reply.json()["key"]
         return reply
+
+    @property
+    def halves(self) -> tuple[str, str]:
+        """What the browser has of a session, and what the page has."""
+        return self.browser.cookies[COOKIE], self.browser.headers[KEY_HEADER]
 
     @property
     def tokens(self) -> list[Token]:
@@ -100,25 +114,55 @@ def test_code_opens_the_door_for_a_person(entrance: Entrance) -> None:
 
 
 def test_cookie_is_out_of_reach_of_scripts_and_other_sites(entrance: Entrance) -> None:
-    """And holds a secret that stands nowhere else in the reply."""
+    """And holds half of a secret, which stands nowhere else in the reply."""
     reply = entrance.post()
     cookie = reply.headers["set-cookie"]
     value, *attributes = cookie.split("; ")
     assert value.startswith(f"{COOKIE}=")
-    assert looks_like_token(value.removeprefix(f"{COOKIE}="))
+    half = value.removeprefix(f"{COOKIE}=")
+    assert HALF(half)
     assert {each.lower() for each in attributes} == {
         "httponly",
         f"max-age={SESSION_SECONDS}",
         "path=/",
         "samesite=strict",
     }
-    assert value.removeprefix(f"{COOKIE}=") not in reply.text
+    assert half not in reply.text
+
+
+def test_key_is_told_once_and_in_no_header_that_a_browser_sends_by_itself(entrance: Entrance) -> None:
+    """A browser sends what it was given in `Set-Cookie`: to another port of this host it brings the other half alone."""
+    reply = entrance.post()
+    key = reply.json()["key"]
+    assert HALF(key)
+    assert key not in str(reply.headers)
+    assert reply.headers["cache-control"] == "no-store"
+    half, _ = entrance.halves
+    assert looks_like_token(SECRET_PREFIX + half + key)
+    del entrance.browser.headers[KEY_HEADER]  # which the page adds
+    alone = entrance.browser.get("/whoami")
+    assert alone.status_code == 401
+    assert half in str(alone.request.headers)
+    assert key not in str(alone.request.headers)
+    told = entrance.browser.get("/whoami", headers={KEY_HEADER: key})
+    assert told.status_code == 200
+    assert "key" not in told.json()
 
 
 def test_cookie_is_for_tls_alone_where_there_is_tls() -> None:
     """So that no plain request carries it."""
     with an_entrance(is_secure=True) as entrance:
         assert "; Secure" in entrance.post().headers["set-cookie"]
+
+
+def test_cookie_is_for_tls_alone_where_a_page_came_over_tls(entrance: Entrance) -> None:
+    """A proxy in front of the server may speak it where the server does not; the page's own address says so."""
+    names = names_of("127.0.0.1", PORT, ["assent.example.com"])
+    guarded = Guard(build_app(Site(entrance.door), entrance.sign_in), names)
+    page = {"origin": "https://assent.example.com"}
+    browser = TestClient(guarded, "http://assent.example.com", headers=page, client=("127.0.0.1", 1))
+    cookie = browser.post("/sign-in", json={"code": CODE}).headers["set-cookie"]
+    assert "; Secure" in cookie
 
 
 def test_code_is_good_once(entrance: Entrance) -> None:
@@ -177,6 +221,24 @@ def test_of_many_who_show_the_code_at_once_one_gets_in() -> None:
         assert len(entrance.tokens) == 1
 
 
+@pytest.mark.parametrize("path", ["/sign-in", "/sign-out"])
+def test_unexpected_error_is_told_in_our_shape_and_logged(
+    entrance: Entrance, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, path: str
+) -> None:
+    """No stack trace reaches a caller, and none is lost."""
+
+    def fail(*_: object, **__: object) -> None:
+        raise RuntimeError("Oops")
+
+    entrance.post()
+    monkeypatch.setattr("assent.surfaces.http.sign_in.convert", fail)
+    monkeypatch.setattr("assent.surfaces.http.sign_in.revoke_token", fail)
+    reply = entrance.browser.post(path, json={"code": CODE})
+    assert (reply.status_code, reply.json()["error"]["code"]) == (500, "error")
+    assert "Oops" not in reply.text
+    assert "Oops" in caplog.text
+
+
 def test_code_stays_good_where_no_token_could_be_made(
     entrance: Entrance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,10 +279,13 @@ def test_more_than_a_code_is_not_kept(entrance: Entrance) -> None:
 
 def test_signing_out_ends_the_token(entrance: Entrance) -> None:
     """On the server, and not only in the browser."""
-    secret = entrance.post().headers["set-cookie"].split(";")[0].removeprefix(f"{COOKIE}=")
+    entrance.post()
+    secret = SECRET_PREFIX + "".join(entrance.halves)
+    assert entrance.visit().get("/whoami", headers={"authorization": f"Bearer {secret}"}).status_code == 200
     reply = entrance.browser.post("/sign-out")
     assert reply.status_code == 204
     assert re.search(rf'{COOKIE}="?"?; .*Max-Age=0', reply.headers["set-cookie"])
+    assert COOKIE not in entrance.browser.cookies
     [token] = entrance.tokens
     assert token.revoked_at is not None
     assert entrance.browser.get("/whoami", headers={"authorization": f"Bearer {secret}"}).status_code == 401
@@ -229,9 +294,10 @@ def test_signing_out_ends_the_token(entrance: Entrance) -> None:
 def test_nobody_is_signed_out_by_a_page_elsewhere(entrance: Entrance) -> None:
     """Nor by a request that names no page, nor one with a token."""
     entrance.post()
-    secret = entrance.browser.cookies[COOKIE]
+    half, key = entrance.halves
+    secret = SECRET_PREFIX + half + key
     for origin, status in (("https://evil.example", 403), (None, 403)):
-        headers = {"cookie": f"{COOKIE}={secret}"} | ({"origin": origin} if origin else {})
+        headers = {"cookie": f"{COOKIE}={half}", KEY_HEADER: key} | ({"origin": origin} if origin else {})
         other = TestClient(entrance.browser.app, ORIGIN, client=("127.0.0.1", 1))
         assert other.post("/sign-out", headers=headers).status_code == status
     shown = entrance.visit().post("/sign-out", headers={"authorization": f"Bearer {secret}"})
@@ -253,4 +319,7 @@ def test_page_holds_nothing_of_any_project_and_no_code_of_its_own(entrance: Entr
         used = re.findall(r'(?:src|href)="([^"]+)"', mine.text)
         assert used
         for each in used:
-            assert entrance.browser.get(each).status_code == 200
+            got = entrance.browser.get(each)
+            assert got.status_code == 200
+            for imported in re.findall(r'from "([^"]+)"', got.text):
+                assert entrance.browser.get(imported).headers["content-type"].startswith("text/javascript")

@@ -38,6 +38,7 @@ from assent.surfaces.http.incoming import (
 )
 from assent.surfaces.http.openapi import render_openapi
 from assent.surfaces.http.runs import RefusedControl
+from assent.surfaces.http.session import port_of
 from assent.surfaces.http.shell import shell_routes
 from assent.surfaces.http.sign_in import SignIn, sign_in_routes
 from assent.surfaces.http.site import Site
@@ -166,8 +167,8 @@ async def _healthz(request: Request) -> Response:
     return Response(_encoder.encode(Health()), media_type=JSON)
 
 
-async def _openapi(_: Request) -> Response:
-    return Response(render_openapi(version("assent")), media_type=JSON)
+async def _openapi(request: Request) -> Response:
+    return Response(render_openapi(version("assent"), port_of(request)), media_type=JSON)
 
 
 async def _asyncapi(_: Request) -> Response:

@@ -1,4 +1,4 @@
-"""Whose request it is: by the token that it shows, in its header, or in the cookie of somebody who signed in."""
+"""Whose request it is: by the token that it shows, in its header, or in the two halves of somebody who signed in."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import re
 from starlette.requests import HTTPConnection
 
 from assent.protocol.error import ForbiddenError, UnauthorisedError
+from assent.surfaces.http.session import join_secret
 from assent.surfaces.http.site import Caller, Site
 
-__all__ = ["COOKIE", "find_caller", "via_of"]
+__all__ = ["find_caller", "via_of"]
 
-COOKIE = "assent_session"
 _VIA = re.compile(r"[a-z][a-z0-9-]{0,19}").fullmatch
 
 
@@ -19,13 +19,13 @@ async def find_caller(site: Site, request: HTTPConnection) -> Caller:
     """Return who sends this.
 
     Raises:
-        ForbiddenError: it is a browser's cookie, and no page of ours says that it sent it.
-        UnauthorisedError: there is no token, or it is not, or no longer, good. Why is nobody's business.
+        ForbiddenError: it is of a session, and no page of ours says that it sent it.
+        UnauthorisedError: there is no token, or half of one, or it is not, or no longer, good. Why is nobody's business.
     """
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     is_session = False
     if not scheme:
-        secret, is_session = request.cookies.get(COOKIE, ""), True
+        secret, is_session = join_secret(request), True
     elif scheme.lower() != "bearer":
         raise UnauthorisedError
     token = await site.find_token(secret.strip())

@@ -28,6 +28,7 @@ from assent.protocol.wire_error import render_error, status_of_error
 from assent.surfaces.http.caller import find_caller
 from assent.surfaces.http.connection import ABORT
 from assent.surfaces.http.incoming import check_reach, read_query
+from assent.surfaces.http.session import PROTOCOL
 from assent.surfaces.http.site import Caller, Site
 from assent.surfaces.http.telling import Ending, first_of, guard, in_time, tell
 
@@ -130,7 +131,9 @@ class _Socket:
 
     async def follow(self, site: Site, caller: Caller, news: News, after: int) -> None:
         """Tell what happens until one side has enough, and say why."""
-        await self._socket.accept()
+        # A browser that offered subprotocols, of which one is its key, wants one of them chosen.
+        is_offered = PROTOCOL in self._socket.scope["subprotocols"]
+        await self._socket.accept(PROTOCOL if is_offered else None)
         try:
             ending = await first_of(tell(news, after, self._say, site), guard(site, caller), self._listen())
         except WebSocketDisconnect:

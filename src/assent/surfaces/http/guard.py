@@ -230,6 +230,8 @@ class _Exchange:
         headers = list(given)
         names = {name.lower() for name, _ in headers}
         headers += [(name, value) for name, value in SECURITY_HEADERS.items() if name not in names]
+        if status == _UNAUTHORISED:
+            headers.append((b"www-authenticate", b"Bearer"))  # RFC 9110, 11.6.1: how to come in
         if not self._is_whole:  # whoever goes on sending what nobody wants is not listened to
             headers.append((b"connection", b"close"))
         await self._send({"type": kind, "status": status, "headers": headers})

@@ -14,17 +14,19 @@ import msgspec
 
 from assent.client.verbs import VERBS, Verb
 from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS, ErrorReply, RunQuery
-from assent.protocol.wire_record import Health, WhoReply
-from assent.surfaces.http.caller import COOKIE
+from assent.protocol.wire_record import Health
 from assent.surfaces.http.events import EVENTS
 from assent.surfaces.http.incoming import MAX_IDEMPOTENCY_KEY
-from assent.surfaces.http.sign_in import SignInBody
+from assent.surfaces.http.session import KEY_HEADER, cookie_name
+from assent.surfaces.http.sign_in import SignInBody, SignInReply
 
 __all__ = ["ERRORS", "OPEN", "ROUTES", "render_openapi"]
 
 _REF = "#/components/schemas/{name}"
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 _JSON = "application/json"
+_USUAL_PORT = 8484
+"""Of a reader who has no server: the one that `assent serve` takes where nothing else is said."""
 
 ERRORS: dict[int, str] = {
     400: "The request cannot be understood, or a reply was not recognised.",
@@ -44,9 +46,10 @@ ERRORS: dict[int, str] = {
 """What every verb may answer beside its success."""
 
 _HEADERS: dict[int, dict[str, Any]] = {
+    401: {"WWW-Authenticate": {"description": "How to come in.", "schema": {"const": "Bearer"}}},
     429: {
         "Retry-After": {"description": "After so many seconds.", "schema": {"type": "integer", "minimum": 1}}
-    }
+    },
 }
 """What stands in the head of a refusal."""
 
@@ -59,15 +62,15 @@ _SIGN_IN = Verb(
     name="sign_in",
     method="POST",
     path="/sign-in",
-    summary="Sign in with the code of a link that the server printed; a cookie holds the token.",
+    summary="Sign in with the code of a printed link or a person's token; a cookie has half of the secret, `key` the other.",
     body=SignInBody,
-    reply=WhoReply,
+    reply=SignInReply,
 )
 _SIGN_OUT = Verb(
     name="sign_out",
     method="POST",
     path="/sign-out",
-    summary="Sign out: the token of the cookie is revoked.",
+    summary="Sign out: the token of the session is revoked.",
     reply=None,
     status=204,
 )
@@ -84,8 +87,8 @@ ROUTES: dict[str, Verb] = VERBS | {verb.name: verb for verb in (EVENTS, _SIGN_OU
 
 
 @cache
-def render_openapi(version: str) -> bytes:
-    """Return the document."""
+def render_openapi(version: str, port: int = _USUAL_PORT) -> bytes:
+    """Return the document, as a server on this port has it."""
     types = _types()
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     by_type = dict(zip(map(str, types), schemas, strict=True))
@@ -106,10 +109,21 @@ def render_openapi(version: str) -> bytes:
             "schemas": components,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer"},
-                "session": {"type": "apiKey", "in": "cookie", "name": COOKIE},
+                "session": {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": cookie_name(port),
+                    "description": "Half of a session's secret, called after the port on which the server listens.",
+                },
+                "key": {
+                    "type": "apiKey",
+                    "in": "header",
+                    "name": KEY_HEADER,
+                    "description": "The other half; one without the other opens nothing.",
+                },
             },
         },
-        "security": [{"token": []}, {"session": []}],
+        "security": [{"token": []}, {"session": [], "key": []}],
     }
     return msgspec.json.encode(_tidy(document))
 

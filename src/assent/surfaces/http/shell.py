@@ -22,6 +22,7 @@ _FILES = {
     "/sign-in": "sign-in.html",
     "/page/shell.css": "shell.css",
     "/page/index.js": "index.js",
+    "/page/session.js": "session.js",
     "/page/sign-in.js": "sign-in.js",
     "/page/mark.svg": "mark.svg",
 }

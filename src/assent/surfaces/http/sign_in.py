@@ -1,14 +1,18 @@
-"""How a person at this machine signs in: with a code that the server printed, good once and for ten minutes.
+"""How a person signs in: with a code that the server printed, good once and for ten minutes, or with a token of their own.
 
 Rule 1: the code is in the fragment of a link, which no browser sends anywhere. Fetching the link decides nothing: what
         counts is that the page, at a person's click, posts the code.
-Rule 2: what is given for it is a token as any other, made in the log, that can be listed and revoked. It goes into a cookie
-        that no script can read, and that no other site can make a browser send.
-Rule 3: wrong, used, late and none look alike.
+Rule 2: what is given for it is a token as any other, made in the log, that can be listed and revoked. One half of its
+        secret goes into a cookie that no script can read, and that no other site can make a browser send; the other
+        half is told to the page, once.
+Rule 3: a token signs in whom it was made for, where it is good and while it is, and only a person. It is shown once more
+        and kept nowhere.
+Rule 4: wrong, used, late and none look alike.
 """
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -24,15 +28,30 @@ from assent.client.awaiting import await_call
 from assent.client.calls import Calls
 from assent.client.tokens import create_token, revoke_token
 from assent.protocol.canonical import convert, parse_json
-from assent.protocol.error import AssentError, ForbiddenError, TooLargeError, UnauthorisedError
+from assent.protocol.error import (
+    AssentError,
+    BadRequestError,
+    ForbiddenError,
+    TooLargeError,
+    UnauthorisedError,
+)
 from assent.protocol.principal import Role
 from assent.protocol.token import ALL_PROJECTS, Token
 from assent.protocol.wire_error import render_error, status_of_error
 from assent.protocol.wire_record import WhoReply
-from assent.surfaces.http.caller import COOKIE, find_caller
-from assent.surfaces.http.site import Site
+from assent.surfaces.http.caller import find_caller
+from assent.surfaces.http.session import cookie_name, cut_secret, port_of
+from assent.surfaces.http.site import Caller, Site
 
-__all__ = ["CODE_SECONDS", "MAX_SIGN_IN_BYTES", "SESSION_SECONDS", "SignIn", "SignInBody", "sign_in_routes"]
+__all__ = [
+    "CODE_SECONDS",
+    "MAX_SIGN_IN_BYTES",
+    "SESSION_SECONDS",
+    "SignIn",
+    "SignInBody",
+    "SignInReply",
+    "sign_in_routes",
+]
 
 CODE_SECONDS = 600
 """How long the code of a link is good."""
@@ -44,14 +63,25 @@ _JSON = "application/json"
 _REFUSED = (
     "This link is no longer good: it was used, or is older than ten minutes. assent serve prints a new one."
 )
+_REFUSED_TOKEN = "This token signs nobody in: only that of a person does, until it expires or is revoked."  # noqa: S105 - a sentence
 
 _encoder = msgspec.json.Encoder()
+_log = logging.getLogger("assent.http")
 
 
 class SignInBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What the page posts."""
+    """What the page posts: one of the two."""
 
-    code: str
+    code: str | None = None
+    """Of the link."""
+    token: str | None = None
+    """A person's own."""
+
+
+class SignInReply(WhoReply, frozen=True):
+    """Who has signed in, and the half of the secret that no cookie has."""
+
+    key: str
 
 
 class SignIn:
@@ -97,25 +127,51 @@ class SignIn:
             raise
 
 
+async def _redeem_token(site: Site, secret: str) -> tuple[Token, str]:
+    """Give a session for a person's token, which is good where that is, and no longer.
+
+    Raises:
+        UnauthorisedError: it is no person's, or not good.
+    """
+    shown = await site.find_token(secret)
+    if shown is None or shown.role is not Role.HUMAN:
+        raise UnauthorisedError(_REFUSED_TOKEN)
+    life = min(timedelta(seconds=SESSION_SECONDS), shown.expires_at - site.now())
+    if life < timedelta(seconds=1):  # no token lives for less
+        raise UnauthorisedError(_REFUSED_TOKEN)
+    # At the home of the one that was shown: whoever revokes that finds this beside it.
+    calls = Caller(shown).calls(site.door, shown.project, "page")
+    return await await_call(
+        create_token(calls, Role.HUMAN, name=shown.name, projects=shown.projects, life=life)
+    )
+
+
 def _digest(code: str) -> bytes:
     return sha256(code.encode("utf-8", "surrogatepass")).digest()
 
 
 def sign_in_routes(site: Site, sign_in: SignIn | None) -> list[BaseRoute]:
-    """Return the routes by which somebody signs in and out; without a code nobody signs in."""
+    """Return the routes by which somebody signs in and out; without a code only a token signs in."""
+
+    async def redeem(body: SignInBody) -> tuple[Token, str]:
+        if (body.code is None) is (body.token is None):
+            raise BadRequestError("To sign in takes a code or a token, and not both.")
+        if body.token is not None:
+            return await _redeem_token(site, body.token)
+        if sign_in is None or body.code is None:
+            raise UnauthorisedError(_REFUSED)
+        return await sign_in.redeem(body.code)
 
     async def enter(request: Request) -> Response:
-        body = convert(parse_json(await _read(request)), SignInBody)
-        if sign_in is None:
-            raise UnauthorisedError(_REFUSED)
-        token, secret = await sign_in.redeem(body.code)
-        told = WhoReply(token.role, token.name, token.projects, token.expires_at, site.now())
+        token, secret = await redeem(convert(parse_json(await _read(request)), SignInBody))
+        half, key = cut_secret(secret)
+        told = SignInReply(token.role, token.name, token.projects, token.expires_at, site.now(), key)
         response = Response(_encoder.encode(told), media_type=_JSON)
         response.set_cookie(
-            COOKIE,
-            secret,
-            max_age=SESSION_SECONDS,
-            secure=sign_in.is_secure,
+            cookie_name(port_of(request)),
+            half,
+            max_age=(token.expires_at - token.created_at) // timedelta(seconds=1),
+            secure=_is_secure(request) or (sign_in is not None and sign_in.is_secure),
             httponly=True,
             samesite="strict",
         )
@@ -129,13 +185,18 @@ def sign_in_routes(site: Site, sign_in: SignIn | None) -> list[BaseRoute]:
             revoke_token(caller.calls(site.door, caller.token.project, "page"), caller.token.token_id)
         )
         response = Response(status_code=204)
-        response.delete_cookie(COOKIE, httponly=True, samesite="strict")
+        response.delete_cookie(cookie_name(port_of(request)), httponly=True, samesite="strict")
         return response
 
     return [
         Route("/sign-in", _guarded(enter), methods=["POST"]),
         Route("/sign-out", _guarded(leave), methods=["POST"]),
     ]
+
+
+def _is_secure(request: Request) -> bool:
+    """Say whether the browser came over TLS: to this server, or to a proxy that stands in front of it."""
+    return request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
 
 
 async def _read(request: Request) -> bytes:
@@ -153,6 +214,13 @@ def _guarded(endpoint: Callable[[Request], Awaitable[Response]]) -> Callable[[Re
         try:
             return await endpoint(request)
         except AssentError as error:
-            return Response(render_error(error), status_of_error(error), media_type=_JSON)
+            return _refuse(error)
+        except Exception:  # noqa: BLE001 - no stack trace reaches a caller
+            _log.exception("%s failed", endpoint.__name__)
+            return _refuse(AssentError("Something unexpected happened on the server; nothing more is known."))
 
     return respond
+
+
+def _refuse(error: AssentError) -> Response:
+    return Response(render_error(error), status_of_error(error), media_type=_JSON)

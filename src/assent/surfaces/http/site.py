@@ -28,7 +28,8 @@ class Caller(msgspec.Struct, frozen=True):
 
     token: Token
     is_session: bool = False
-    """The token came in a cookie: a browser sends it along whoever made it send the request."""
+    """The token came in its two halves, of somebody who signed in: one is a cookie, which a browser sends along whoever
+    made it send the request."""
 
     def calls(self, door: EmbeddedDoor, project: str, via: str) -> Calls:
         """Return what this caller can do in a project."""

@@ -1,6 +1,8 @@
 // Shows who is signed in and how much waits. It speaks to the server that it came from and to no other, and takes
 // nothing from the address.
 
+import { forget, send } from "/page/session.js";
+
 const parts = ["looking", "stranger", "guest", "away"];
 
 function show(part) {
@@ -8,9 +10,9 @@ function show(part) {
 }
 
 async function look() {
-  const who = await fetch("/whoami");
+  const who = await send("/whoami");
   if (who.status === 401 || who.status === 429) return show("stranger");
-  const waiting = await fetch("/asks/count");
+  const waiting = await send("/asks/count");
   if (!who.ok || !waiting.ok) return show("away");
   const { name, projects } = await who.json();
   const { count } = await waiting.json();
@@ -24,7 +26,8 @@ async function look() {
 
 document.getElementById("sign-out").addEventListener("click", async () => {
   try {
-    await fetch("/sign-out", { method: "POST" });
+    const reply = await send("/sign-out", { method: "POST" });
+    if (reply.ok || reply.status === 401) forget();
     await look();
   } catch {
     show("away");

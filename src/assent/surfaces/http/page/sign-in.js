@@ -1,34 +1,58 @@
-// Takes the code out of the address at once, so that no history keeps it, and sends it, at a click, to the server that
-// this page came from and to no other.
+// Takes the code out of the address at once, so that no history keeps it, and sends it, or a token that somebody pastes,
+// at a click, to the server that this page came from and to no other.
+
+import { keep } from "/page/session.js";
 
 const code = location.hash.slice(1);
 history.replaceState(null, "", location.pathname);
 
 const button = document.getElementById("enter");
+const form = document.getElementById("paste");
+const field = document.getElementById("token");
 const told = document.getElementById("told");
 
-async function enter() {
-  button.disabled = true;
+// Says whether there is no use in sending the same once more.
+async function enter(shown) {
   told.textContent = "";
+  let reply, body;
   try {
-    const reply = await fetch("/sign-in", {
+    reply = await fetch("/sign-in", {
       method: "POST",
       headers: { "content-type": "application/json" },
-      body: JSON.stringify({ code }),
+      body: JSON.stringify(shown),
     });
-    if (reply.ok) return location.replace("/");
-    const { error } = await reply.json();
-    told.textContent = error.message;
-    button.disabled = reply.status === 401;
+    body = await reply.json();
   } catch {
     told.textContent = "The server does not answer. It may have stopped.";
-    button.disabled = false;
+    return false;
   }
+  if (!reply.ok) {
+    told.textContent = body.error.message;
+    return reply.status === 401;
+  }
+  try {
+    keep(body.key);
+  } catch {
+    told.textContent = "This browser keeps nothing for this page, so nobody can stay signed in here.";
+    return true;
+  }
+  location.replace("/");
+  return true;
 }
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const token = field.value.trim();
+  field.value = "";
+  if (token) enter({ token });
+});
 
 if (code) {
   button.disabled = false;
-  button.addEventListener("click", enter);
+  button.addEventListener("click", async () => {
+    button.disabled = true;
+    button.disabled = await enter({ code });
+  });
   button.focus();
 } else {
   told.textContent = "Open the link that assent serve printed: the code that opens this door is at its end.";

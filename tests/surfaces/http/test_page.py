@@ -1,0 +1,146 @@
+"""What the page's scripts send and keep, in Node with as much of a browser as they touch."""
+
+import shutil
+import subprocess
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+__all__: list[str] = []
+
+PATIENCE = 30.0
+KEY = 32 * "7"
+
+# Runs one script of the page. What it sends is answered from REPLIES, by path; at the end all that it did is printed.
+BROWSER = """
+import { pathToFileURL } from "node:url";
+const [script, given] = process.argv.slice(2);
+const { hash, stored, replies, deeds } = JSON.parse(given);
+const seen = { sent: [], went: [], address: [] };
+const kept = new Map(Object.entries(stored));
+globalThis.localStorage = {
+  getItem: (name) => kept.get(name) ?? null,
+  setItem: (name, value) => {
+    if (replies.full) throw new Error("full");
+    kept.set(name, value);
+  },
+  removeItem: (name) => kept.delete(name),
+};
+globalThis.location = { hash, pathname: "/sign-in", replace: (path) => seen.went.push(path) };
+globalThis.history = { replaceState: (...given) => seen.address.push(given[2]) };
+const parts = new Map();
+function part(name) {
+  if (!parts.has(name)) {
+    const ears = {};
+    const addEventListener = (kind, ear) => (ears[kind] = ear);
+    parts.set(name, { ears, addEventListener, focus() {}, value: "", textContent: "", hidden: true, disabled: true });
+  }
+  return parts.get(name);
+}
+globalThis.document = { getElementById: part, title: "" };
+globalThis.fetch = async (path, { headers = {}, method = "GET", body } = {}) => {
+  seen.sent.push({ path, method, headers, body, field: part("token").value });
+  if (!(path in replies)) throw new TypeError("no answer");
+  const [status, told] = replies[path];
+  return { status, ok: status < 300, json: async () => told };
+};
+const rest = () => new Promise((done) => setImmediate(done));
+await import(pathToFileURL(script));
+await rest();
+for (const [name, kind, value] of deeds) {
+  if (value !== null) part("token").value = value;
+  part(name).ears[kind]({ preventDefault() {} });
+  await rest();
+}
+const shown = [...parts].filter(([, found]) => !found.hidden).map(([name]) => name);
+const { textContent: told } = part("told");
+console.log(JSON.stringify({ ...seen, shown, told, kept: Object.fromEntries(kept), field: part("token").value }));
+"""
+
+
+def run(folder: Path, script: str, replies: dict[str, Any], *deeds: list[Any], **given: Any) -> Any:
+    """Run a script of the page, and do something in it; return what it sent, kept and showed."""
+    node = shutil.which("node")
+    assert node is not None, "The page's scripts are tested with node."
+    for name in ("session", script):
+        text = files("assent.surfaces.http").joinpath("page", f"{name}.js").read_text()
+        folder.joinpath(f"{name}.mjs").write_text(text.replace('"/page/session.js"', '"./session.mjs"'))
+    folder.joinpath("browser.mjs").write_text(BROWSER)
+    told = {"hash": "", "stored": {}, "replies": replies, "deeds": deeds} | given
+    command = [node, "browser.mjs", str(folder / f"{script}.mjs"), msgspec.json.encode(told).decode()]
+    ran = subprocess.run(command, cwd=folder, capture_output=True, timeout=PATIENCE, check=True)
+    return msgspec.json.decode(ran.stdout)
+
+
+SIGNED = {"/sign-in": (200, {"name": "ana", "key": KEY})}
+REFUSED = {"/sign-in": (401, {"error": {"message": "No."}})}
+KNOWN = {
+    "/whoami": (200, {"name": "ana", "projects": ["*"]}),
+    "/asks/count": (200, {"count": 2}),
+    "/sign-out": (204, None),
+}
+
+
+def test_link_signs_in_at_a_click_and_the_page_keeps_the_key(tmp_path: Path) -> None:
+    """The code leaves the address at once; nothing is sent before the click, and nothing but the code then."""
+    waiting = run(tmp_path, "sign-in", SIGNED, hash="#c0de")
+    assert (waiting["sent"], waiting["address"]) == ([], ["/sign-in"])
+    seen = run(tmp_path, "sign-in", SIGNED, ["enter", "click", None], hash="#c0de")
+    assert [(sent["path"], sent["body"]) for sent in seen["sent"]] == [("/sign-in", '{"code":"c0de"}')]
+    assert (seen["kept"], seen["went"]) == ({"assent-key": KEY}, ["/"])
+
+
+def test_pasted_token_is_sent_once_and_kept_nowhere(tmp_path: Path) -> None:
+    """The field is empty before the request goes out; what is kept is the key of the session."""
+    seen = run(tmp_path, "sign-in", SIGNED, ["paste", "submit", " assent_1 "])
+    [sent] = seen["sent"]
+    assert (sent["body"], sent["field"]) == ('{"token":"assent_1"}', "")
+    assert (seen["kept"], seen["went"], seen["field"]) == ({"assent-key": KEY}, ["/"], "")
+    assert run(tmp_path, "sign-in", SIGNED, ["paste", "submit", " "])["sent"] == []
+
+
+@pytest.mark.parametrize(
+    ("replies", "told"),
+    [
+        (REFUSED, "No."),
+        ({}, "The server does not answer. It may have stopped."),
+        (
+            SIGNED | {"full": True},
+            "This browser keeps nothing for this page, so nobody can stay signed in here.",
+        ),
+    ],
+    ids=["no", "silence", "full"],
+)
+def test_refusal_is_shown_and_nothing_is_kept(tmp_path: Path, replies: dict[str, Any], told: str) -> None:
+    """A sentence, whatever went wrong; the page stays where it is."""
+    seen = run(tmp_path, "sign-in", replies, ["paste", "submit", "assent_1"])
+    assert seen["told"] == told
+    assert (seen["kept"], seen["went"], seen["field"]) == ({}, [], "")
+
+
+def test_page_shows_its_key_with_every_request(tmp_path: Path) -> None:
+    """And to paths of its own server only."""
+    seen = run(tmp_path, "index", KNOWN, ["sign-out", "click", None], stored={"assent-key": KEY})
+    assert len(seen["sent"]) == 5
+    first = seen["sent"][:3]
+    assert [sent["headers"] for sent in first] == [{"assent-key": KEY}] * 3
+    assert all(sent["path"].startswith("/") and not sent["path"].startswith("//") for sent in seen["sent"])
+
+
+def test_page_without_a_key_shows_none(tmp_path: Path) -> None:
+    """Whoever has not signed in is shown how to."""
+    seen = run(tmp_path, "index", {"/whoami": (401, {})})
+    assert [(sent["path"], sent["headers"]) for sent in seen["sent"]] == [("/whoami", {})]
+    assert seen["shown"] == ["stranger"]
+
+
+@pytest.mark.parametrize(("status", "kept"), [(204, {}), (401, {}), (503, {"assent-key": KEY})], ids=str)
+def test_signing_out_removes_the_key(tmp_path: Path, status: int, kept: dict[str, str]) -> None:
+    """Once the session has ended; a server that was busy still knows it, so it can be ended again."""
+    replies = KNOWN | {"/sign-out": (status, None)}
+    seen = run(tmp_path, "index", replies, ["sign-out", "click", None], stored={"assent-key": KEY})
+    assert ("/sign-out", "POST") in {(sent["path"], sent["method"]) for sent in seen["sent"]}
+    assert seen["kept"] == kept

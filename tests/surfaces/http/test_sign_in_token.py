@@ -1,0 +1,171 @@
+"""Signing in with a person's token: the way back in, and the one on a public address; never to more than it opens."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any
+
+import httpx2
+import pytest
+
+from assent.protocol.principal import Assurance, Role
+from assent.surfaces.http.session import KEY_HEADER, cookie_name
+from assent.surfaces.http.sign_in import SESSION_SECONDS
+from assent.testing import FakeClock, throwaway
+from assent.testing.server import ThrowawayServer
+
+__all__: list[str] = []
+
+PATIENCE = 30.0
+
+
+class Desk:
+    """A server without a code to sign in with, and somebody who makes tokens."""
+
+    def __init__(self, server: ThrowawayServer, clock: FakeClock) -> None:
+        self.server, self.clock = server, clock
+        self.minter = server.store.person("minter", assurance=Assurance.TERMINAL)
+
+    def token(self, role: Role = Role.HUMAN, *projects: str, hours: float = 24) -> str:
+        """Return the secret of a new token."""
+        made = self.minter.create_token(
+            role, name="ana", projects=projects or ("*",), life=timedelta(hours=hours)
+        )
+        return made[1]
+
+    @contextmanager
+    def browser(self, *, origin: str | None = None) -> Iterator[httpx2.Client]:
+        """Give a browser with an empty jar."""
+        own = {"origin": origin or self.server.url}
+        with httpx2.Client(
+            base_url=self.server.url, headers=own, timeout=PATIENCE, trust_env=False
+        ) as browser:
+            yield browser
+
+
+@pytest.fixture(name="desk")
+def _desk() -> Iterator[Desk]:
+    clock = FakeClock()
+    with throwaway(project="shop", clock=clock) as store, ThrowawayServer(store) as server:
+        yield Desk(server, clock)
+
+
+def sign_in(browser: httpx2.Client, token: object, url: str = "") -> httpx2.Response:
+    """Paste a token as a person does; the page keeps the key in the browser's place for this server."""
+    return browser.post(f"{url}/sign-in", json={"token": token})
+
+
+def ask_who(browser: httpx2.Client, signed: httpx2.Response, url: str = "") -> httpx2.Response:
+    """Ask who is signed in, as the page that got this reply does."""
+    return browser.get(f"{url}/whoami", headers={KEY_HEADER: signed.json()["key"]})
+
+
+def test_persons_token_signs_in_whom_it_was_made_for(desk: Desk) -> None:
+    """A token of its own is made, for the same name and projects; the one that was shown is in neither half of it."""
+    token = desk.token(Role.HUMAN, "shop", "till")
+    with desk.browser() as browser:
+        signed = sign_in(browser, token)
+        assert signed.status_code == 200
+        told = ask_who(browser, signed).json()
+        assert (told["role"], told["name"], told["projects"]) == ("human", "ana", ["shop", "till"])
+        assert browser.cookies[cookie_name(desk.server.port)] not in token
+        assert signed.json()["key"] not in token
+        assert token not in signed.text
+    session, shown = desk.minter.tokens()
+    assert (session.created_by, session.project) == ("human:ana", shown.project)
+    assert session.projects == shown.projects
+
+
+def test_session_of_a_token_keeps_to_its_projects(desk: Desk) -> None:
+    """What the token does not reach, the session does not, and it cannot make itself more."""
+    with desk.browser() as browser:
+        signed = sign_in(browser, desk.token(Role.HUMAN, "till"))
+        page = {KEY_HEADER: signed.json()["key"]}
+        assert browser.get("/projects/till/asks", headers=page).status_code == 200
+        assert browser.get("/projects/shop/asks", headers=page).status_code == 404
+        body = {"role": "human", "name": "ana", "projects": ["shop"]}
+        assert browser.post("/projects/till/tokens", json=body, headers=page).status_code == 403
+
+
+@pytest.mark.parametrize(
+    ("hours", "lives"), [(24.0, SESSION_SECONDS), (12.0, SESSION_SECONDS), (1.0, 3_600)], ids=str
+)
+def test_session_of_a_token_ends_with_it_and_after_twelve_hours(desk: Desk, hours: float, lives: int) -> None:
+    """Whatever comes first, also of the cookie."""
+    token = desk.token(hours=hours)
+    with desk.browser() as browser:
+        signed = sign_in(browser, token)
+        assert f"Max-Age={lives};" in signed.headers["set-cookie"]
+        desk.clock.advance(timedelta(seconds=lives - 1))
+        assert ask_who(browser, signed).status_code == 200
+        desk.clock.advance(timedelta(seconds=1))
+        assert ask_who(browser, signed).status_code == 401
+
+
+def test_token_that_ends_within_a_second_signs_nobody_in(desk: Desk) -> None:
+    """No token lives for less, so there is none to be made."""
+    token = desk.token(hours=1)
+    desk.clock.advance(timedelta(hours=1) - timedelta(milliseconds=500))
+    with desk.browser() as browser:
+        assert sign_in(browser, token).status_code == 401
+
+
+@pytest.mark.parametrize("role", sorted(set(Role) - {Role.HUMAN}))
+def test_token_of_another_role_signs_nobody_in(desk: Desk, role: Role) -> None:
+    """A session is a person's: neither an agent nor an operator nor somebody who looks on becomes one, or gets one."""
+    assert refused(desk, desk.token(role)) == refused(desk, "hunter2")
+
+
+def test_token_that_is_not_good_signs_nobody_in(desk: Desk) -> None:
+    """Expired, revoked, unknown, half, nothing: all are told the same, and nothing is made."""
+    late, good = desk.token(hours=1), desk.token()
+    revoked, secret = desk.minter.create_token("human", name="ana")
+    desk.minter.revoke_token(revoked.token_id)
+    desk.clock.advance(timedelta(hours=1))
+    unknown = "assent_" + 64 * "0"
+    tried = (late, secret, unknown, good[:-1], good + " ", good.upper(), good.removeprefix("assent_"), "")
+    told = [refused(desk, token) for token in tried]
+    assert told == [told[0]] * len(tried)
+
+
+def refused(desk: Desk, token: str) -> Any:
+    """See that a token does not sign in; return what is told."""
+    before = desk.minter.tokens()
+    with desk.browser() as browser:
+        reply = sign_in(browser, token)
+        assert (reply.status_code, "set-cookie" in reply.headers) == (401, False)
+    assert desk.minter.tokens() == before
+    return reply.json()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"code": None}, {"token": None}, {"code": "a", "token": "b"}, {"token": 7}, {"token": "a", "x": 1}],
+    ids=["none", "no code", "no token", "both", "a number", "more"],
+)
+def test_sign_in_takes_a_code_or_a_token(desk: Desk, body: dict[str, object]) -> None:
+    """One of them, and nothing else."""
+    with desk.browser() as browser:
+        reply = browser.post("/sign-in", json=body)
+    assert (reply.status_code, reply.json()["error"]["code"]) == (400, "bad_request")
+
+
+def test_page_elsewhere_signs_nobody_in(desk: Desk) -> None:
+    """Not even with a good token: nobody is to be signed in as somebody else without knowing it."""
+    with desk.browser(origin="https://evil.example") as browser:
+        assert sign_in(browser, desk.token()).status_code == 403
+
+
+def test_two_servers_on_one_host_keep_two_sessions_in_one_jar(desk: Desk) -> None:
+    """Cookies know no ports: both servers get both, each finds its own, and neither can use the other's."""
+    with throwaway(clock=desk.clock) as store, ThrowawayServer(store) as other, desk.browser() as browser:
+        browser.headers.pop("origin")  # it shows two pages; to sign in and to look names none
+        here, there = desk.server.url, other.url
+        signed = {here: sign_in(browser, desk.token(), here)}
+        signed[there] = sign_in(browser, other.token(Role.HUMAN, "bo"), there)
+        seen = {url: ask_who(browser, reply, url) for url, reply in signed.items()}
+        assert {url: reply.json()["name"] for url, reply in seen.items()} == {here: "ana", there: "bo"}
+        for reply in seen.values():
+            assert len(reply.request.headers["cookie"].split("; ")) == 2
+        assert ask_who(browser, signed[here], there).status_code == 401
+        assert ask_who(browser, signed[there], here).status_code == 401
