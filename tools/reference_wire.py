@@ -219,7 +219,9 @@ All that a client in another language has to know, on one page. A server is star
 - **Base address**: that of the server, as in `http://127.0.0.1:8484`. There is no prefix and no version in paths.
 - **Who you are**: `Authorization: Bearer assent_…` on every request. What you may do comes from the server's record
   of that token, never from the request. An agent's token lives {DEFAULT_LIFE[Role.AGENT].days * 24} hours and a
-  person's {DEFAULT_LIFE[Role.HUMAN].days} days unless it was made for longer.
+  person's {DEFAULT_LIFE[Role.HUMAN].days} days unless it was made for longer. (Pages in a browser sign in at `/sign-in`
+  instead: half of the secret is then in a cookie, and the page sends the other half as `Assent-Key`, on a socket as the
+  subprotocol `key.…` beside `assent`.)
 - **JSON both ways**, in UTF-8. A body is the object itself; a list is an object with one list in it. Replies may gain
   fields: ignore those that you do not know. A body with a field that the server does not know is refused.
 - **Instants** are written `2030-01-01T09:00:00Z`, in UTC, with six digits after the seconds where they are not zero.
