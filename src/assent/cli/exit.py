@@ -33,6 +33,7 @@ from assent.protocol.error import (
     RunEndedError,
     RunTakenError,
     StillOpen,
+    UnauthorisedError,
     UnrecognisedError,
 )
 
@@ -61,6 +62,7 @@ STATUSES: dict[type[AssentError], int] = {
     StillOpen: STILL_OPEN,
     Declined: REFUSED,
     ForbiddenError: REFUSED,
+    UnauthorisedError: REFUSED,
     ApprovalDiffersError: REFUSED,
     NoAnswer: ENDED,
     ConflictError: TAKEN,
