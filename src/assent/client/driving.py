@@ -18,7 +18,7 @@ from assent.protocol.principal import Role
 from assent.protocol.run import Run, RunId, check_run_id
 from assent.protocol.wire_run import DriveBody, StartBody
 
-__all__ = ["drive_run", "start_run"]
+__all__ = ["check_driver", "drive_run", "start_run"]
 
 
 def start_run(calls: Calls, body: StartBody, *, command_id: str = "") -> Call[Run]:
@@ -31,7 +31,7 @@ def start_run(calls: Calls, body: StartBody, *, command_id: str = "") -> Call[Ru
     """
     run_id = check_run_id(body.run_id)
     check_plan(Plan(run_id, body.frame, body.title, body.models))
-    yield from _check_driver(calls, run_id)
+    yield from check_driver(calls, run_id)
     if not (yield from until(calls.door.is_driven(calls.project, run_id))):
         raise RunTakenError("Hold the run first, and keep the hold open while you drive it.")
     return (yield from _send(calls, start_command(body), command_id))
@@ -45,11 +45,16 @@ def drive_run(calls: Calls, run_id: RunId, body: DriveBody, *, command_id: str =
         RunTakenError: it has another fence now.
         NotFoundError: there is no such run.
     """
-    yield from _check_driver(calls, run_id)
+    yield from check_driver(calls, run_id)
     return (yield from _send(calls, driver_command(run_id, body), command_id))
 
 
-def _check_driver(calls: Calls, run_id: RunId) -> Call[None]:
+def check_driver(calls: Calls, run_id: RunId) -> Call[None]:
+    """Refuse an agent that would drive, hold or end another's run.
+
+    Raises:
+        ForbiddenError: it is another agent's.
+    """
     # Who began a run never changes, so this may be read before the transaction that decides.
     run = yield from until(calls.door.find_run(calls.project, run_id))
     is_own = run is None or run.started_by == str(calls.principal)

@@ -19,6 +19,7 @@ from itertools import islice
 from assent.client.broadcast import Told, render_event
 from assent.client.door import run_call, until
 from assent.client.embedded import EmbeddedDoor
+from assent.client.stretch import read_stretch
 from assent.hub.record import Record
 from assent.protocol.error import AssentError
 
@@ -90,7 +91,8 @@ class News:
         if self._kept and self._kept[0].sequence <= after + 1:
             skipped = after + 1 - self._kept[0].sequence
             return _page(islice(self._kept, skipped, skipped + limit))
-        records = run_call(until(self._door.records(self._project, after, limit)))
+        # No more than goes out: a page of large events would keep everybody waiting each time it is read.
+        records = run_call(read_stretch(self._door, self._project, after, limit, PAGE_CHARACTERS))
         return _page(render_event(self._door, record) for record in records)
 
     async def wait(self, after: int, seconds: float) -> bool:

@@ -17,6 +17,7 @@ import msgspec
 
 from assent.client.http.exchange import FIRST_SECONDS, RETRY_SECONDS, describe_absence
 from assent.client.http.line import ServerLine
+from assent.client.verbs import VERBS
 from assent.hub.ids import new_command_id
 from assent.protocol.error import AssentError, UnreachableError
 from assent.protocol.wire_error import parse_error
@@ -29,7 +30,7 @@ _SILENCE_SECONDS = 30.0
 _RELEASE_SECONDS = 2.0
 """A server that does not answer in that time will notice by itself that we are gone."""
 _PAUSE_SECONDS = 0.2
-_FAILED = 400
+_HELD = 200
 
 
 class ServerHold:
@@ -88,7 +89,7 @@ class ServerHold:
         )
         try:
             response = self._line.client.send(request, stream=True)
-            if response.status_code >= _FAILED:
+            if not _is_hold(response):  # a page of somebody in between is no right to drive anything
                 raise parse_error(response.status_code, response.read())
         except httpx2.RequestError as error:
             raise UnreachableError(describe_absence(self._line, error)) from None
@@ -110,3 +111,10 @@ class ServerHold:
                     left = 0.0  # somebody else has it now
                 if left <= 0:
                     self._is_released.set()  # a driver that looks learns that it drives no longer
+        with suppress(httpx2.HTTPError, OSError, RuntimeError):
+            self._response.close()  # it may have been taken again in the moment in which it was released
+
+
+def _is_hold(response: httpx2.Response) -> bool:
+    media = response.headers.get("content-type", "").partition(";")[0].strip()
+    return response.status_code == _HELD and media == VERBS["hold"].media

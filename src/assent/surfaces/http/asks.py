@@ -5,13 +5,18 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from assent.client.awaiting import await_call, await_wait
-from assent.protocol.ask import Ask, State
+from assent.client.driving import check_driver
+from assent.protocol.ask import Ask, Consequence, State
 from assent.protocol.error import BadRequestError, StillOpen
+from assent.protocol.run import check_run_id
 from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS
 from assent.protocol.wire_ask import AnswerBody, AskBody, Asks, Count
 from assent.surfaces.http.incoming import Endpoint, Incoming
 
-__all__ = ["ENDPOINTS", "deadline_of", "limit_of", "seconds_of"]
+__all__ = ["ENDPOINTS", "after_of", "check_end_of_run", "deadline_of", "limit_of", "seconds_of"]
+
+_FARTHEST = 1 << 40
+"""No log has so many events."""
 
 
 def limit_of(given: int) -> int:
@@ -36,6 +41,17 @@ def seconds_of(given: float) -> float:
     return min(given, MAX_WAIT_SECONDS)
 
 
+def after_of(given: int) -> int:
+    """Return the number of an event, behind which somebody looks; what is behind all logs is as good as any such.
+
+    Raises:
+        BadRequestError: it is no such number.
+    """
+    if given < 0:
+        raise BadRequestError("Numbers begin with 0.")
+    return min(given, _FARTHEST)
+
+
 def deadline_of(given: datetime | float | None) -> datetime | timedelta | None:
     """Return when silence counts: an instant, or so many seconds from now.
 
@@ -50,8 +66,19 @@ def deadline_of(given: datetime | float | None) -> datetime | timedelta | None:
         raise BadRequestError("The deadline is too far away.") from None
 
 
+async def check_end_of_run(request: Incoming, consequence: Consequence, run_id: str | None) -> None:
+    """Refuse an ask whose deadline would end another agent's run.
+
+    Raises:
+        ForbiddenError: it would: no agent ends a run of another, not by letting time go by either.
+    """
+    if consequence is Consequence.END_RUN and run_id is not None:
+        await await_call(check_driver(request.calls, check_run_id(run_id)))
+
+
 async def _open(request: Incoming) -> Ask:
     body: AskBody = request.body
+    await check_end_of_run(request, body.consequence, body.run_id)
     return await await_call(
         request.calls.open(
             body.prompt,

@@ -6,22 +6,33 @@ import msgspec
 
 from assent.client import steer
 from assent.client.awaiting import await_call, await_wait
-from assent.client.driving import drive_run, start_run
+from assent.client.driving import check_driver, drive_run, start_run
 from assent.client.http.translate import flow_step, journal_step, posted_reply, run_reply
 from assent.protocol.control import Code, ControlMessage
 from assent.protocol.error import (
     AssentError,
     BadRequestError,
     ConflictError,
+    ForbiddenError,
     InvalidStateError,
     NotFoundError,
+    RunTakenError,
     StillOpen,
 )
-from assent.protocol.run import Run, check_run_id
+from assent.protocol.run import Run, RunId, check_run_id
 from assent.protocol.topic import Message, check_topic
-from assent.protocol.wire_run import ControlBody, FlowStep, Messages, PostedReply, RunReply, Runs, Steps
-from assent.surfaces.http.asks import limit_of, seconds_of
-from assent.surfaces.http.holds import hold, release
+from assent.protocol.wire_run import (
+    ControlBody,
+    FlowStep,
+    HoldBody,
+    Messages,
+    PostedReply,
+    RunReply,
+    Runs,
+    Steps,
+)
+from assent.surfaces.http.asks import after_of, limit_of, seconds_of
+from assent.surfaces.http.holds import HoldReply, hold, release
 from assent.surfaces.http.incoming import Endpoint, Incoming
 
 __all__ = ["ENDPOINTS", "RefusedControl"]
@@ -91,6 +102,23 @@ async def _drive(request: Incoming) -> RunReply:
     return await _reply(request, await await_call(call))
 
 
+async def _hold(request: Incoming) -> HoldReply:
+    body: HoldBody = request.body
+    if body.run_id is not None:
+        await _check_holder(request, check_run_id(body.run_id))
+    return await hold(request)
+
+
+async def _check_holder(request: Incoming, run_id: RunId) -> None:
+    """Refuse an agent that wants another's run, or whoever waits for the server to restart would have it."""
+    try:
+        await await_call(check_driver(request.calls, run_id))
+    except ForbiddenError:
+        if await await_wait(request.site.door.is_driven(request.path["project"], run_id)):
+            raise RunTakenError(f"Another agent drives the run {run_id}.") from None
+        raise
+
+
 # Topics
 
 
@@ -108,14 +136,10 @@ async def _deliver(request: Incoming, topic: str, text: bytes) -> PostedReply:
 
 async def _read(request: Incoming) -> Messages:
     topic, query = request.path["topic"], request.query
-    limit, seconds = limit_of(query.limit), seconds_of(query.wait)
-    if query.after < 0:
-        raise BadRequestError("Numbers begin with 0.")
-    found: list[Message] = await await_call(steer.read_topic(request.calls, topic, query.after, limit))
+    limit, seconds, after = limit_of(query.limit), seconds_of(query.wait), after_of(query.after)
+    found: list[Message] = await await_call(steer.read_topic(request.calls, topic, after, limit))
     if not found and seconds:
-        found = await request.linger(
-            seconds, lambda: steer.read_topic(request.calls, topic, query.after, limit)
-        )
+        found = await request.linger(seconds, lambda: steer.read_topic(request.calls, topic, after, limit))
     return Messages(tuple(found[:limit]))
 
 
@@ -149,7 +173,7 @@ ENDPOINTS: dict[str, Endpoint] = {
     "control_run": _control,
     "start_run": _start,
     "drive_run": _drive,
-    "hold": hold,
+    "hold": _hold,
     "release": release,
     "post_message": _post,
     "read_topic": _read,

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from assent.client.approving import ApprovalParts, find_receipt, redeem, request_approval
 from assent.client.awaiting import await_call
 from assent.client.http.translate import token_reply
 from assent.client.tokens import create_token, list_tokens, register_token, revoke_token
 from assent.protocol.error import BadRequestError
 from assent.protocol.receipt import Receipt
-from assent.protocol.token import check_digest, check_scope
+from assent.protocol.token import ALL_PROJECTS, Token, check_digest, check_scope
 from assent.protocol.wire_ask import ApprovalBody, ApprovalReply
 from assent.protocol.wire_record import TokenBody, TokenReply, Tokens
-from assent.surfaces.http.asks import deadline_of
+from assent.surfaces.http.asks import check_end_of_run, deadline_of
 from assent.surfaces.http.incoming import Endpoint, Incoming
 
 __all__ = ["ENDPOINTS"]
@@ -33,6 +35,7 @@ async def _request_approval(request: Incoming) -> ApprovalReply:
         "consequence": body.consequence,
         "escalate_to": body.escalate_to,
     }
+    await check_end_of_run(request, body.consequence, body.run_id)
     if body.life_seconds is not None:
         parts["life"] = _life(body.life_seconds)
     told = await await_call(
@@ -59,7 +62,12 @@ async def _redeem(request: Incoming) -> Receipt:
 
 async def _list_tokens(request: Incoming) -> Tokens:
     found = await await_call(list_tokens(request.calls))
-    return Tokens(tuple(map(token_reply, found)))
+    return Tokens(tuple(token_reply(_as_seen_by(request.caller.token, token)) for token in found))
+
+
+def _as_seen_by(caller: Token, token: Token) -> Token:
+    """Return a token without the names of projects that are not the caller's."""
+    return replace(token, projects=tuple(p for p in token.projects if p == ALL_PROJECTS or caller.reaches(p)))
 
 
 async def _create_token(request: Incoming) -> TokenReply:
@@ -95,7 +103,7 @@ async def _create_token(request: Incoming) -> TokenReply:
 
 async def _revoke_token(request: Incoming) -> TokenReply:
     call = revoke_token(request.calls, request.path["token"], command_id=request.command_id)
-    return token_reply(await await_call(call))
+    return token_reply(_as_seen_by(request.caller.token, await await_call(call)))
 
 
 ENDPOINTS: dict[str, Endpoint] = {
