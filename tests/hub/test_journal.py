@@ -41,7 +41,7 @@ def write(agent: Client, *steps: Step) -> None:
 def test_intended_step_becomes_done_once(agent: Client) -> None:
     """The row holds what came of it, the log holds both."""
     write(agent, OPENED, INTENDED, DONE, NEXT)
-    assert agent.steps("f") == [OPENED, DONE, NEXT]
+    assert agent.steps("f") == [replace(step, by="agent:coder") for step in (OPENED, DONE, NEXT)]
     assert [record.subject for record in agent.log()] == ["f"] * 4
 
 
@@ -97,7 +97,7 @@ def test_journals_are_found_again_by_replaying_the_log(store: ThrowawayStore, ag
     [
         "UPDATE steps SET content = x'7b7d' WHERE step = 1",
         "DELETE FROM steps WHERE step = 1",
-        "INSERT INTO steps SELECT project_number, 'g', 0, digest, state, content FROM steps WHERE step = 0",
+        "INSERT INTO steps SELECT project_number, 'g', 0, digest, state, content, by FROM steps WHERE step = 0",
     ],
     ids=["changed", "removed", "added"],
 )

@@ -39,9 +39,9 @@ def moments(happen: Pass) -> Iterator[None]:
     """Have `happen` called before and after each entry of a journal and each move of a file."""
     write, move = Calls.write_step, os.replace
 
-    def write_step(self: Calls, step: Step) -> Call[None]:
+    def write_step(self: Calls, step: Step, *, is_own: bool = False) -> Call[None]:
         happen(f"before step {step.step} {step.state}")
-        yield from write(self, step)
+        yield from write(self, step, is_own=is_own)
         happen(f"after step {step.step} {step.state}")
 
     def replace(*args: Any, **kwargs: Any) -> None:

@@ -409,9 +409,13 @@ class Calls:
         """Return a durable flow's journal."""
         return (yield from until(self.door.steps(self.project, flow_id)))
 
-    def write_step(self, step: Step) -> Call[None]:
-        """Keep one entry of a durable flow's journal."""
-        yield self.door.send(WriteStep(step), self.project, self.principal, new_command_id())
+    def write_step(self, step: Step, *, is_own: bool = False) -> Call[None]:
+        """Keep one entry of a durable flow's journal; with `is_own`, only of one that no other agent wrote in.
+
+        Raises:
+            ForbiddenError: one did.
+        """
+        yield self.door.send(WriteStep(step, is_own), self.project, self.principal, new_command_id())
 
     def _full_id(self, ask_id: str) -> Call[AskId]:
         if is_ask_id(ask_id):

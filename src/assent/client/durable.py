@@ -6,7 +6,9 @@ Rule 2: another digest stops the flow with `flow_diverged`. Nothing is guessed: 
         gives an answer to the wrong question.
 Rule 3: an ask goes by the key `<flow id>:<step>`, so that a crash before its end was noted finds the same ask.
 Rule 4: an effect is noted before it is performed, and again when it is done. Found only noted, the world is looked at.
-Rule 5: one driver at a time, as long as it lives. After a crash something may be said again; nothing else may happen
+Rule 5: over a server, what another agent wrote into a journal is not believed: not its answers, nor its inputs, nor what
+        it intends.
+Rule 6: one driver at a time, as long as it lives. After a crash something may be said again; nothing else may happen
         twice.
 """
 
@@ -38,6 +40,7 @@ from assent.flows.step import Answered, Ask, Effect, Ended, Failed, Result, Said
 from assent.hub.record import Step as JournalStep
 from assent.protocol.ask import Ask as StoredAsk
 from assent.protocol.error import BadRequestError, FlowDivergedError, KeyReusedError
+from assent.protocol.principal import Role
 
 __all__ = ["MAX_FLOW_ID", "Driver", "Hear", "Meet", "drive_durably", "result_of"]
 
@@ -116,11 +119,14 @@ class Driver(Generic[I, R]):
     def run(self, inputs: I) -> Call[R]:
         """Drive it to its end."""
         end = yield from self._look_up()
-        if end is None:
+        if end is not None:
+            yield from self._check_writers()
+        else:
             self._grip = Grip((yield from until(self._calls.door.hold(self._calls.project, self._flow_id))))
             try:
                 # Again: only now does nobody else write there.
                 end = yield from self._look_up()
+                yield from self._check_writers()
                 end = end or (yield from self._play(inputs))
             finally:
                 self._grip.leave()
@@ -139,6 +145,15 @@ class Driver(Generic[I, R]):
                 f"and this is {self._kind.name} version {self._kind.version}."
             )
         return end_of(steps)
+
+    def _check_writers(self) -> Call[None]:
+        """Refuse a journal that another agent has written in: its inputs, results and intentions would be done here."""
+        who = yield from until(self._calls.door.who())
+        if who is None:
+            return  # on a file everybody can write whatever they like, and under any name
+        for step in self._journal.values():
+            if step.by not in ("", str(who)) and step.by.startswith(f"{Role.AGENT}:"):
+                raise FlowDivergedError(f"{step.by} wrote in the journal of {self._flow_id}, and not {who}.")
 
     def _play(self, inputs: I) -> Call[Returned]:
         begun = self._journal.get(0)

@@ -82,6 +82,8 @@ class WriteStep(msgspec.Struct, frozen=True, gc=False):
     """Keep one entry of a durable flow's journal."""
 
     step: Step
+    is_own: bool = False
+    """No other agent may have written in this journal. A server says so; on a file everybody writes under any name."""
 
 
 class Tick(msgspec.Struct, frozen=True, gc=False):

@@ -47,12 +47,13 @@ from assent.protocol.error import (
     CommandReusedError,
     ConflictError,
     FlowDivergedError,
+    ForbiddenError,
     NotFoundError,
     RunEndedError,
 )
 from assent.protocol.json_text import HALF_PAIR
 from assent.protocol.notification import Notification
-from assent.protocol.principal import Principal
+from assent.protocol.principal import Principal, Role
 from assent.protocol.run import Run, RunId
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.storage.port import Done, Head, Transaction
@@ -144,7 +145,7 @@ class Desk:
             if isinstance(request, ClaimAsk):
                 return self._claim(head, request, envelope.principal)
             if isinstance(request, WriteStep):
-                self._write_step(head, request)
+                self._write_step(head, request, envelope.principal)
                 return None
             stamp = self.stamp(head, envelope.principal, envelope.command_id)
             if _is_forgotten(request) and is_repeatable(envelope.command_id):
@@ -313,10 +314,14 @@ class Desk:
         self.transaction.claim(ask, claim)
         return replace(ask, claim=claim)
 
-    def _write_step(self, head: Head, request: WriteStep) -> None:
-        step = request.step
+    def _write_step(self, head: Head, request: WriteStep, principal: Principal) -> None:
+        step = replace(request.step, by=str(principal))
         near = self.transaction.steps(head.project, step.flow_id, max(0, step.step - 1))
         known = next((entry for entry in near if entry.step == step.step), None)
+        is_agent = request.is_own and principal.role is Role.AGENT
+        if is_agent and any(entry.by not in ("", step.by) for entry in near):
+            # Whoever resumes the flow does what its journal says: another agent's word must not be in it.
+            raise ForbiddenError(f"{near[0].by} began {step.flow_id}, and drives it.")
         if known == step:
             return
         if known is not None:

@@ -27,14 +27,14 @@ from assent.hub.receipt_command import ReceiptRequest, RequestApproval
 from assent.protocol.approval import approval_prompt
 from assent.protocol.ask import Ask, AskId, Kind
 from assent.protocol.display import quote
-from assent.protocol.error import BadRequestError, CommandReusedError, KeyReusedError
+from assent.protocol.error import BadRequestError, CommandReusedError, ForbiddenError, KeyReusedError
 from assent.protocol.notification import Notification, NotificationKind, Source
 from assent.protocol.open_question import Question
 from assent.protocol.policy import Level, Policy, parse_category
 from assent.protocol.prompt import Prompt, check_prompt, prompt_digest
 from assent.protocol.receipt import Receipt, ReceiptLevel
 from assent.protocol.run import RunId
-from assent.protocol.terms import Terms, check_life
+from assent.protocol.terms import ReceiptId, Terms, check_life
 from assent.storage.port import Head
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ class ReceiptDesk:
         """Do one request; return the receipt, or the ask that a person must answer first."""
         if isinstance(request, RequestApproval):
             return self._request(head, request, stamp)
+        self._check_policy(head, request.receipt_id)
         return self.happen(head, replace(request, stamp=stamp))
 
     def happen(self, head: Head, command: ReceiptCommand) -> Receipt:
@@ -89,6 +90,22 @@ class ReceiptDesk:
         if level is Level.REQUIRES_APPROVAL:
             return self._ask(head, request, prompt, digest, terms, stamp, is_new=asked is None)
         return self._let_pass(head, request, digest, terms, stamp, level)
+
+    def _check_policy(self, head: Head, receipt_id: ReceiptId) -> None:
+        """Refuse to redeem what the policy let pass once and would no longer: nobody could keep a yes for later.
+
+        Raises:
+            ForbiddenError: a person must approve it by now, and none did.
+        """
+        receipt = self._desk.transaction.receipt(head.project, receipt_id)
+        if receipt is None or receipt.redeemed_at is not None or receipt.category is None:
+            return
+        kept = self._desk.transaction.policy(head)
+        level = (Policy() if kept is None else kept.policy).level(receipt.category)
+        if receipt.level is not ReceiptLevel.APPROVED and level is Level.REQUIRES_APPROVAL:
+            raise ForbiddenError(
+                f"{receipt.receipt_id} came from the policy, which has changed: a person must approve it now. Ask again."
+            )
 
     def _known(self, head: Head, request: RequestApproval) -> Receipt | None:
         if request.key is not None:

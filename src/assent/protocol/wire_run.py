@@ -126,6 +126,8 @@ class FlowStep(Body, frozen=True):
     state: Literal["intended", "done"]
     content: bytes
     """As base64."""
+    by: str = ""
+    """Who wrote it. Told, and not heard: whose token it is says so."""
 
 
 class Steps(Reply, frozen=True):

@@ -83,6 +83,8 @@ class Step(msgspec.Struct, frozen=True):
     state: Literal["intended", "done"]
     content: bytes
     """Canonical JSON: what is about to be done, or what came of it."""
+    by: str = ""
+    """Who wrote it, as the hub knows them; empty in a journal that is older than this."""
 
 
 class Done(msgspec.Struct, frozen=True, gc=False):

@@ -103,16 +103,17 @@ WHERE e.event_number > ? AND e.event_number < ?
 AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded');
 
 -- steps: A flow's journal from a step on, in order.
-SELECT s.flow_id, s.step, s.digest, s.state, s.content FROM steps s JOIN projects p USING (project_number)
+SELECT s.flow_id, s.step, s.digest, s.state, s.content, s.by FROM steps s JOIN projects p USING (project_number)
 WHERE p.project = ? AND s.flow_id = ? AND s.step >= ? ORDER BY s.step;
 
 -- all_steps: The journals of all flows of a project.
-SELECT s.flow_id, s.step, s.digest, s.state, s.content FROM steps s JOIN projects p USING (project_number)
+SELECT s.flow_id, s.step, s.digest, s.state, s.content, s.by FROM steps s JOIN projects p USING (project_number)
 WHERE p.project = ? ORDER BY s.flow_id, s.step;
 
 -- put_step: An entry of a journal; an intended one becomes done.
-INSERT INTO steps (project_number, flow_id, step, digest, state, content) VALUES (?, ?, ?, ?, ?, ?)
-ON CONFLICT (project_number, flow_id, step) DO UPDATE SET state = excluded.state, content = excluded.content;
+INSERT INTO steps (project_number, flow_id, step, digest, state, content, by) VALUES (?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (project_number, flow_id, step)
+DO UPDATE SET state = excluded.state, content = excluded.content, by = excluded.by;
 
 -- messages: A topic's events after a number.
 SELECT e.event_number, e.at, e.topic, e.body FROM events e INDEXED BY events_topic

@@ -216,7 +216,7 @@ class SqliteTransaction(WorkTransaction):
 
     def put_step(self, head: Head, step: Step) -> None:
         """Keep an entry of a flow's journal."""
-        values = (head.number, step.flow_id, step.step, step.digest, step.state, step.content)
+        values = (head.number, step.flow_id, step.step, step.digest, step.state, step.content, step.by)
         self._connection.execute(self._queries["put_step"], values)
 
     def put_run(self, head: Head, run: Run) -> None:

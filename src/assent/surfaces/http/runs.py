@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.client import steer
 from assent.client.awaiting import await_call, await_wait
@@ -155,8 +156,8 @@ async def _write_step(request: Incoming) -> FlowStep:
     body: FlowStep = request.body
     if body.flow_id != request.path["flow"]:
         raise BadRequestError("The step belongs to another flow than the path says.")
-    await await_call(request.calls.write_step(journal_step(body)))
-    return body
+    await await_call(request.calls.write_step(journal_step(body), is_own=True))
+    return replace(body, by=str(request.caller.token.principal))
 
 
 _FAILURES: dict[str, type[AssentError]] = {

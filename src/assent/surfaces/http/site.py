@@ -14,13 +14,17 @@ from assent.client.awaiting import await_wait
 from assent.client.calls import Calls
 from assent.client.embedded import EmbeddedDoor
 from assent.client.news import News
+from assent.protocol.error import TooManyError
 from assent.protocol.principal import Assurance
 from assent.protocol.token import Token, digest_of, looks_like_token
 from assent.protocol.wire_run import HoldBody
 
-__all__ = ["Caller", "Held", "Holding", "Site"]
+__all__ = ["MAX_FOLLOWED", "Caller", "Held", "Holding", "Site"]
 
 T = TypeVar("T")
+
+MAX_FOLLOWED = 500
+"""So many projects are followed at once, by however many clients."""
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -110,7 +114,13 @@ class Site:
 
     @contextmanager
     def following(self, project: str) -> Iterator[News]:
-        """Give the news of a project; those who follow it at the same time share them."""
+        """Give the news of a project; those who follow it at the same time share them.
+
+        Raises:
+            TooManyError: as many projects are followed as there may be; each takes a thread.
+        """
+        if project not in self._news and len(self._news) >= MAX_FOLLOWED:
+            raise TooManyError("Too many projects are followed at once; try again a little later.")
         news, count = self._news.get(project) or (News(self.door, project, asyncio.get_running_loop()), 0)
         self._news[project] = news, count + 1
         try:
