@@ -42,14 +42,15 @@ def test_verb_opens_to_no_credential_that_is_not_good(thief: Thief, name: str) -
     assert tally.tries == len(BAD) * (2 if name == EVENTS.name else 1)
 
 
-def test_thief_is_let_in_with_a_good_credential(thief: Thief) -> None:
+def test_thief_is_let_in_with_a_good_credential(thief: Thief, monkeypatch: pytest.MonkeyPatch) -> None:
     """Twin of the test above: the same requests with the good secret, whole or in its halves, succeed."""
     good = thief.world.tokens[Role.HUMAN]
     trial = thief.world.place().trial("show_ask")
-    thief.headers |= {
+    own = {
         "good": {"authorization": f"bearer {good}"},
         "good session": thief.session(*cut_secret(good)),
     }
+    monkeypatch.setattr(thief, "headers", thief.headers | own)
     kinds = ("good", "good session")
     assert [thief.world.send(trial, thief.headers[kind]).status for kind in kinds] == [200, 200]
     path = thief.world.place().trial(EVENTS.name).path
@@ -141,13 +142,13 @@ def test_foreign_project_and_missing_one_look_alike(neighbours: Neighbours, name
     assert NOWHERE not in before
 
 
-def test_foreign_socket_and_missing_one_look_alike(thief: Thief) -> None:
+def test_foreign_socket_and_missing_one_look_alike(thief: Thief, monkeypatch: pytest.MonkeyPatch) -> None:
     """The handshake is refused with 404, and the same words."""
     world = thief.world
     ours, theirs = world.place(), world.place()
     theirs.make("open_ask", {"prompt": "Whose?"})
     secret = world.server.token(Role.HUMAN, "near", projects=(ours.project,))
-    thief.headers["near"] = {"authorization": f"Bearer {secret}"}
+    monkeypatch.setitem(thief.headers, "near", {"authorization": f"Bearer {secret}"})
     sent = [thief.try_socket(EVENTS.path.format(project=name), "near") for name in (theirs.project, NOWHERE)]
     assert [each.status for each in sent] == [404, 404]
     assert sent[0].body == sent[1].body
