@@ -97,4 +97,4 @@ def test_use_loads_what_it_needs_and_not_the_rest() -> None:
     """Twin: a used name is loaded; a client needs neither the command line nor any extra."""
     loaded = loaded_after("import assent\nassent.connect")
     assert loaded >= {"apsw", "msgspec"}
-    assert not loaded & {"click", "fastapi", "textual", "psycopg", "mcp", "pydantic"}
+    assert not loaded & {"click", "starlette", "textual", "psycopg", "mcp", "pydantic"}

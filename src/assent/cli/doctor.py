@@ -47,7 +47,7 @@ from assent.surfaces.ink import ink_for
 
 __all__ = ["Check", "command", "look"]
 
-_EXTRAS = {"server": "fastapi", "tui": "textual", "postgres": "psycopg", "mcp": "mcp", "notify": "httpx2"}
+_EXTRAS = {"server": "starlette", "tui": "textual", "postgres": "psycopg", "mcp": "mcp", "notify": "httpx2"}
 _ALL = 100_000
 _ROLES = {
     Role.HUMAN: "answers and steers",
