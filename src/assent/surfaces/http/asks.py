@@ -105,13 +105,11 @@ async def _list(request: Incoming) -> Asks:
     limit = limit_of(query.limit)
     state = None if query.state == "all" else State(query.state)
     asks: list[Ask] = []
+    door = request.site.door
     for name in request.reached:
-        if query.ending is not None:
-            page = await await_wait(request.site.door.find(query.ending, name))
-            asks += page
-        else:
-            page = await await_wait(request.site.door.asks(name, state, limit))
-            asks += page
+        wait = door.asks(name, state, limit) if query.ending is None else door.find(query.ending, name)
+        page = await await_wait(wait)
+        asks += page
     asks.sort(key=lambda ask: ask.opened_at, reverse=True)  # of the same moment: as the store has them
     return Asks(tuple(asks[:limit]))
 

@@ -124,12 +124,10 @@ async def _check_holder(request: Incoming, run_id: RunId) -> None:
 
 
 async def _post(request: Incoming) -> PostedReply:
-    return await _deliver(request, request.path["topic"], request.text)
-
-
-async def _deliver(request: Incoming, topic: str, text: bytes) -> PostedReply:
+    topic = request.path["topic"]
     check_topic(topic)
-    posted = await await_call(steer.deliver(request.calls, topic, text, command_id=request.command_id))
+    call = steer.deliver(request.calls, topic, request.text, command_id=request.command_id)
+    posted = await await_call(call)
     if posted.message is None:
         raise BadRequestError(posted.problem)
     return posted_reply(posted.message, posted.reply)
