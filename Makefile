@@ -21,7 +21,7 @@ run: core ## try it: a demo agent asks, you answer
 	@.venv/bin/assent demo
 
 test: setup ## run all tests; ARGS="-k ask" narrows them, JOBS=4 widens the pool
-	@$(PYTHON) -m pytest -q -n $(JOBS) $(ARGS)
+	@$(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 setup: python ## make .venv with the package and every extra
 	@$(PY) tools/setup.py full

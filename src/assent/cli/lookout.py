@@ -66,18 +66,26 @@ class _BellEar:
 class _FeedEar:
     """Tells of every event of a project's log; while it cannot be followed, the seconds that go by have to do."""
 
-    def __init__(self, follow: Callable[[], Following[Record]], tell: Callable[[], None]) -> None:
-        self._follow, self._tell = follow, tell
+    def __init__(self, door: Door, project: str, tell: Callable[[], None]) -> None:
+        self._door, self._project, self._tell = door, project, tell
         self._feed: Following[Record] | None = None
+        self._last: int | None = None
+        with suppress(AssentError):  # as below
+            # Here, and not on the thread: what happens once somebody has looked must not be behind us.
+            self._last = run_call(until(door.head(project)))
         self._is_closed = threading.Event()
         self._thread = _start(self._listen)
 
     def _listen(self) -> None:
         while not self._is_closed.is_set():
             try:
-                with self._follow() as self._feed:
+                if self._last is None:
+                    self._last = run_call(until(self._door.head(self._project)))
+                with self._door.follow(self._project, self._last) as self._feed:
                     while not self._is_closed.is_set():
-                        if self._feed.wait(_EAR_SECONDS):
+                        found = self._feed.wait(_EAR_SECONDS)
+                        if found:
+                            self._last = found[-1].sequence
                             self._tell()
             except AssentError:  # looking again says what is wrong
                 self._is_closed.wait(_RETRY_SECONDS)
@@ -219,4 +227,4 @@ def _listen(door: Door, project: str | None, tell: Callable[[], None]) -> _Ear |
         return None if listener is None else _BellEar(listener, tell)
     if project is None:
         return None
-    return _FeedEar(lambda: door.follow(project, run_call(until(door.head(project)))), tell)
+    return _FeedEar(door, project, tell)
