@@ -1,11 +1,13 @@
 """The right to drive something, kept by a server: also where the server is away for a moment when it is asked for."""
 
+import threading
 import time
 from types import SimpleNamespace
 
 import httpx2
 import pytest
 
+from assent.client.door import run_call, until
 from assent.client.http import hold
 from assent.client.http.hold import ServerHold
 from assent.client.http.line import ServerLine
@@ -16,6 +18,8 @@ from assent.testing.server import ThrowawayServer
 from tests.client.http.test_restart import wait_until
 
 __all__: list[str] = []
+
+PATIENCE = 20.0
 
 
 def test_run_that_begins_while_the_server_restarts_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -73,3 +77,21 @@ def test_hold_that_is_taken_again_while_it_is_released_is_let_go() -> None:
         wait_until(lambda: server.connections == 0)
         assert server.connections == 0
         line.close()
+
+
+def test_hold_of_a_client_that_was_closed_is_asked_for_no_more() -> None:
+    """Another server may come to listen on that port, and would get requests that are not for it."""
+    with throwaway() as store, ThrowawayServer(store) as server:
+        door = server.door(server.token("agent"))
+        before = holders()
+        taken = run_call(until(door.hold(store.project, "flow")))
+        (thread,) = holders() - before
+        server.stop()
+        door.close()
+        thread.join(PATIENCE)
+        assert (thread.is_alive(), taken.is_held) == (False, False)
+
+
+def holders() -> set[threading.Thread]:
+    """Return the threads that keep a hold."""
+    return {thread for thread in threading.enumerate() if thread.name == "assent-hold"}

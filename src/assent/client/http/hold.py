@@ -60,7 +60,7 @@ class ServerHold:
         if self._pid != os.getpid() or self._is_released.is_set():
             return
         self._is_released.set()
-        with suppress(httpx2.HTTPError, OSError, RuntimeError):
+        with suppress(httpx2.HTTPError, OSError, RuntimeError, UnreachableError):
             # Said aloud, and answered: whoever comes next finds it free. The open reply ends by that, too.
             self._line.client.delete(f"{self._path}/{self._key}", timeout=_RELEASE_SECONDS)
         with suppress(httpx2.HTTPError, OSError, RuntimeError):
@@ -106,7 +106,8 @@ class ServerHold:
                     self._response = self._take()
                     break
                 except UnreachableError:
-                    left -= _PAUSE_SECONDS
+                    # A client that was closed drives nothing; and another server may come to listen there.
+                    left = 0.0 if self._line.is_closed else left - _PAUSE_SECONDS
                 except AssentError:
                     left = 0.0  # somebody else has it now
                 if left <= 0:

@@ -16,7 +16,7 @@ import httpx2
 from assent.client.door import Wait
 from assent.client.http.exchange import Exchange, Line, Pause, Sent
 from assent.hub.future import Future, LightFuture
-from assent.protocol.error import BadRequestError
+from assent.protocol.error import BadRequestError, UnreachableError
 
 if TYPE_CHECKING:
     import asyncio
@@ -46,15 +46,23 @@ class ServerLine(Line):
             "verify": not self.url.startswith("http://"),
         }
         self._client: httpx2.Client | None = None
+        self.is_closed = False
+        """Nobody needs it any more: what goes on behind its owner's back ends."""
         self._making = threading.Lock()
         self._pid = os.getpid()
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Kept] = WeakKeyDictionary()
 
     @property
     def client(self) -> httpx2.Client:
-        """The pool for threads."""
+        """The pool for threads.
+
+        Raises:
+            UnreachableError: it was closed.
+        """
         self._leave_parents()
         with self._making:
+            if self.is_closed:
+                raise UnreachableError("The client was closed.")
             if self._client is None:
                 self._client = httpx2.Client(**self._options)
             return self._client
@@ -134,9 +142,12 @@ class ServerLine(Line):
 
     def close(self) -> None:
         """Let go of the connections of threads. Those of an event loop end with it, or by `aclose`."""
-        if self._client is not None and self._pid == os.getpid():
-            self._client.close()
-        self._client = None
+        self._leave_parents()
+        with self._making:
+            self.is_closed = True
+            client, self._client = self._client, None
+        if client is not None:
+            client.close()
 
     async def aclose(self, loop: asyncio.AbstractEventLoop) -> None:
         """Let go of the connections of this loop, and of threads."""
