@@ -47,6 +47,7 @@ __all__ = [
     "control",
     "deliver",
     "escalate",
+    "failure_of",
     "find_run",
     "is_driven",
     "list_runs",
@@ -154,8 +155,12 @@ def _escalation(model: str | None, reason: str) -> dict[str, Any]:
 def _succeed(result: ControlMessage) -> ControlMessage:
     if result.is_success:
         return result
-    message = str(result.payload.get("message", ""))
-    raise _FAILURES.get(result.code or "", AssentError)(message)
+    raise failure_of(result)
+
+
+def failure_of(result: ControlMessage) -> AssentError:
+    """Return the typed error for a RESULT that says no."""
+    return _FAILURES.get(result.code or "", AssentError)(str(result.payload.get("message", "")))
 
 
 def pause(calls: Calls, run_id: str) -> Call[ControlMessage]:

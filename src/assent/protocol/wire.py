@@ -19,7 +19,6 @@ __all__ = [
     "Body",
     "ErrorBody",
     "ErrorReply",
-    "LimitQuery",
     "LogQuery",
     "NotificationsQuery",
     "ReasonQuery",
@@ -73,12 +72,6 @@ class WaitQuery(Body, frozen=True):
     """How long to wait."""
 
     wait: float = 0.0
-
-
-class LimitQuery(Body, frozen=True):
-    """How many."""
-
-    limit: int = MAX_PAGE
 
 
 class LogQuery(Body, frozen=True):

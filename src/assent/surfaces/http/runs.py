@@ -9,14 +9,11 @@ from assent.client import steer
 from assent.client.awaiting import await_call, await_wait
 from assent.client.driving import check_driver, drive_run, start_run
 from assent.client.http.translate import flow_step, journal_step, posted_reply, run_reply
-from assent.protocol.control import Code, ControlMessage
+from assent.protocol.control import ControlMessage
 from assent.protocol.error import (
     AssentError,
     BadRequestError,
-    ConflictError,
     ForbiddenError,
-    InvalidStateError,
-    NotFoundError,
     RunTakenError,
     StillOpen,
 )
@@ -87,8 +84,7 @@ async def _control(request: Incoming) -> ControlMessage | RefusedControl:
     )
     result = await await_call(call)
     if not result.is_success:
-        refusal = _FAILURES[result.code or ""](str(result.payload.get("message", "")))
-        return RefusedControl(refusal, result)
+        return RefusedControl(steer.failure_of(result), result)
     return result
 
 
@@ -157,13 +153,6 @@ async def _write_step(request: Incoming) -> FlowStep:
     await await_call(request.calls.write_step(journal_step(body), is_own=True))
     return replace(body, by=str(request.caller.token.principal))
 
-
-_FAILURES: dict[str, type[AssentError]] = {
-    Code.NOT_FOUND: NotFoundError,
-    Code.INVALID_STATE: InvalidStateError,
-    Code.DUPLICATE: ConflictError,
-    Code.BAD_REQUEST: BadRequestError,
-}
 
 ENDPOINTS: dict[str, Endpoint] = {
     "list_runs": _list,
