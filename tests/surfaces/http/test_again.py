@@ -13,8 +13,9 @@ __all__: list[str] = []
 
 HELD = {"hold", "release", "start_run"}
 """What lives as long as a connection; tests/client has their rules."""
-PASSING = {"claim", "timestamp"}
-"""A claim is renewed by saying it again, and a RESULT that is told again has the moment at which that is."""
+PASSING = {"claim", "timestamp", "driver"}
+"""A claim is renewed by saying it again, a RESULT that is told again has the moment at which that is, and who drives a
+run is whoever holds it when that is told."""
 
 
 @pytest.fixture(scope="module")
