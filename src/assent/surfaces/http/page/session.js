@@ -16,3 +16,11 @@ export function send(path, { headers = {}, ...options } = {}) {
   const key = localStorage.getItem(NAME);
   return fetch(path, { ...options, headers: key ? { ...headers, "assent-key": key } : headers });
 }
+
+// A page can set no header on a socket, so the key is offered as a subprotocol; the server never chooses it.
+export function openSocket(path) {
+  const key = localStorage.getItem(NAME);
+  const address = new URL(path, location.href);
+  address.protocol = address.protocol === "https:" ? "wss:" : "ws:";
+  return new WebSocket(address, key ? ["assent", `key.${key}`] : ["assent"]);
+}

@@ -1,0 +1,105 @@
+// The exact thing that an approval is for: readable first, raw beside it, both whole. Agents give actions any shape, so
+// the readable form is a walk through the JSON that leaves nothing out; commands and differences are drawn as such.
+
+import { html, useState } from "/page/html.js";
+import { Diff, isDiff } from "/page/diff.js";
+import { Text } from "/page/text.js";
+
+const COMMANDS = new Set(["command", "cmd", "run", "shell"]);
+const ARGUMENTS = new Set(["argv", "args", "command"]);
+const NAMES = ["path", "file", "filename", "name"];
+
+const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
+
+// Quotes an argument as a shell would want it, so that what is shown is what would run.
+export const shellWord = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
+
+export function commandOf(key, value) {
+  if (COMMANDS.has(key) && typeof value === "string") return value;
+  const isArguments = ARGUMENTS.has(key) && Array.isArray(value) && value.length > 0;
+  return isArguments && value.every((word) => typeof word === "string") ? value.map(shellWord).join(" ") : null;
+}
+
+// What stands first, for the heading: commands and files are counted, the rest is parts.
+export function inventory(action) {
+  let [commands, files, parts] = [0, 0, 0];
+  const walk = (value, key) => {
+    if (commandOf(key, value) !== null) commands += 1;
+    else if (isDiff(value)) files += 1;
+    else if (Array.isArray(value)) value.forEach((each) => walk(each, ""));
+    else if (isObject(value)) Object.entries(value).forEach(([name, each]) => walk(each, name));
+    else parts += 1;
+  };
+  walk(action, "");
+  const said = (count, one, more) => count && `${count} ${count === 1 ? one : more}`;
+  return [said(commands, "command", "commands"), said(files, "file", "files"), said(parts, "value", "values")]
+    .filter(Boolean)
+    .join(", ");
+}
+
+const Scalar = ({ value }) =>
+  html`<code class="value"><${Text} value=${typeof value === "string" ? value : JSON.stringify(value)} lines /></code>`;
+
+function Part({ name, value }) {
+  const command = commandOf(name, value);
+  if (command !== null) {
+    return html`<p class="cmd"><span class="at">$</span><code><${Text} value=${command} lines /></code></p>`;
+  }
+  if (isDiff(value)) return html`<${Diff} text=${value} name=${name || "difference"} />`;
+  if (isObject(value)) return html`<${Thing} value=${value} name=${name} />`;
+  if (Array.isArray(value) && value.some((each) => isObject(each) || Array.isArray(each))) {
+    return value.map((each, at) => html`<${Part} name=${`${name} ${at + 1}`} value=${each} key=${at} />`);
+  }
+  const values = Array.isArray(value) ? value : [value];
+  return html`<div class="pair">
+    <span class="pair-name"><${Text} value=${name || "value"} /></span>
+    <span>${values.length ? values.map((each) => html`<${Scalar} value=${each} /> `) : html`<span class="quiet">none</span>`}</span>
+  </div>`;
+}
+
+// An object; one that is a file and its difference is drawn as that, with whatever else it says.
+function Thing({ value, name }) {
+  const title = NAMES.find((key) => typeof value[key] === "string");
+  const entries = Object.entries(value);
+  const hasDiff = entries.some(([, each]) => isDiff(each));
+  if (!entries.length) return html`<${Part} name=${name} value=${"{}"} />`;
+  return html`<div class=${name ? "thing" : ""}>
+    ${name && !hasDiff && html`<p class="file"><span><${Text} value=${name} /></span></p>`}
+    ${entries.map(([key, each]) =>
+      hasDiff && key === title
+        ? null
+        : html`<${Part} name=${isDiff(each) && title ? value[title] : key} value=${each} key=${key} />`,
+    )}
+  </div>`;
+}
+
+export function Action({ ask }) {
+  const { action } = ask.prompt;
+  const [isRaw, setRaw] = useState(false);
+  const raw = JSON.stringify(action, null, 2);
+  const lines = raw.split("\n").length;
+  return html`<section class="action" aria-labelledby="t-action">
+    <div class="action-head">
+      <h3 id="t-action">What will run</h3>
+      <span class="quiet">${inventory(action)}</span>
+      <span class="push tabs" role="group" aria-label="How it is shown">
+        <button type="button" class="tab" aria-pressed=${isRaw ? "false" : "true"} onClick=${() => setRaw(false)}>Readable</button>
+        <button type="button" class="tab" aria-pressed=${isRaw ? "true" : "false"} onClick=${() => setRaw(true)}>Raw JSON</button>
+      </span>
+    </div>
+    ${isRaw
+      ? html`<pre class="raw" tabindex="0" role="region" aria-label="The action as JSON"><${Text} value=${raw} lines /></pre>`
+      : html`<div class="action-body" tabindex="0" role="region" aria-label="The action, readable">
+          <${Part} name="" value=${action} />
+        </div>`}
+    <p class="action-foot">
+      <span>Shown in full: ${lines} ${lines === 1 ? "line" : "lines"} of JSON, nothing cut</span>
+      ${ask.digest && html`<span class="mono">${shortDigest(ask.digest)}</span><span>the receipt is bound to this</span>`}
+    </p>
+  </section>`;
+}
+
+export function shortDigest(digest) {
+  const hex = digest.replace(/^sha256:/, "");
+  return `sha256 ${hex.slice(0, 4)} ${hex.slice(4, 8)} … ${hex.slice(-4)}`;
+}

@@ -1,0 +1,43 @@
+// Says which ask is looked at here, and hears who else looks at what. A courtesy: it decides nothing, and a server that
+// knows nothing of it changes nothing.
+
+import { newKey, request } from "/page/api.js";
+import { change, getState } from "/page/store.js";
+import { nameOnly } from "/page/text.js";
+
+const BEAT_MS = 5_000;
+const page = newKey();
+let shown = { project: null, ask_id: null };
+
+async function tell() {
+  const { who, link } = getState();
+  if (!who || !link.isOnline || who.role === "agent") return;
+  const isVisible = document.visibilityState === "visible";
+  const here = isVisible ? shown : { project: null, ask_id: null };
+  try {
+    const { present } = await request("PUT", "/presence", { body: { page, ...here } });
+    if (JSON.stringify(present) !== JSON.stringify(getState().presence)) change({ presence: present });
+  } catch {
+    // who else is here is not known just now
+  }
+}
+
+export function look(project, askId) {
+  shown = { project, ask_id: askId };
+  void tell();
+  return () => (shown = { project: null, ask_id: null });
+}
+
+export function startPresence() {
+  setInterval(tell, BEAT_MS);
+  addEventListener("visibilitychange", tell);
+}
+
+// Who else looks at an ask or has claimed it, in a few words.
+export function othersAt(ask, presence, who) {
+  const looking = presence.filter((each) => each.ask_id === ask.ask_id).map((each) => nameOnly(each.by));
+  const claimed = ask.claim && nameOnly(ask.claim.by);
+  if (claimed && claimed !== who?.name) return `${claimed} has claimed it`;
+  if (looking.length > 1) return `${looking[0]} and ${looking.length - 1} more are looking`;
+  return looking.length ? `${looking[0]} is looking` : claimed ? "you have claimed it" : "";
+}

@@ -1,0 +1,155 @@
+// A reply in the making: what is marked and written of one ask, whether it can be sent, and what would be sent, in words.
+// Pure: nothing here knows of a page.
+//
+// A reply is { fields: { NAME: { keys, text, isOwn } }, command }. `isOwn` says that words of one's own are marked where
+// there are options, too; `command` is what was typed at a gate.
+
+export const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+export const OTHER = "Something else";
+
+const NOTHING = { keys: [], text: "", isOwn: false };
+
+export const emptyReply = () => ({ fields: {}, command: "" });
+export const fieldReply = (reply, name) => reply.fields[name] ?? NOTHING;
+
+export const isFreeOnly = (field) => field.free && field.options.length === 0;
+// A confirm takes words: yes and no have keys of their own, anything else is a wish for changes.
+export const isYesNo = (ask) =>
+  ask.kind === "confirm" && ask.prompt.fields.length === 1 && isFreeOnly(ask.prompt.fields[0]);
+export const isGate = (ask) => ask.prompt.commands.length > 0;
+
+// A confirm's three ways, as options of the page: the words that are sent for them are the protocol's.
+export const CONFIRM_WAYS = [
+  { key: "yes", letter: "Y", label: "Yes, continue", note: "The work goes on from here." },
+  { key: "changes", letter: "C", label: "Changes first", note: "The agent applies what you write, and asks again." },
+  { key: "no", letter: "N", label: "No, stop here", note: "The agent halts, and waits for new instructions." },
+];
+
+// What stands on the keycap of an option: the letter or number by which the terminal knows it, too.
+export function keycap(ask, field, at) {
+  const mark = field.options[at]?.mark;
+  if (mark) return mark;
+  if (isGate(ask)) return String(at + 1);
+  return at < LETTERS.length ? LETTERS[at] : String(at + 1);
+}
+
+function withField(reply, name, changes) {
+  return { ...reply, fields: { ...reply.fields, [name]: { ...fieldReply(reply, name), ...changes } } };
+}
+
+export function toggle(reply, field, key) {
+  const { keys } = fieldReply(reply, field.name);
+  if (!field.multiple) return { ...withField(reply, field.name, { keys: [key], isOwn: false }), command: "" };
+  const next = keys.includes(key) ? keys.filter((each) => each !== key) : [...keys, key];
+  return withField(reply, field.name, { keys: next });
+}
+
+export function markOwn(reply, field, isOwn = true) {
+  return withField(reply, field.name, field.multiple ? { isOwn } : { isOwn, keys: [] });
+}
+
+export const write = (reply, field, text) =>
+  withField(reply, field.name, isFreeOnly(field) ? { text } : { text, isOwn: true, ...(field.multiple ? {} : { keys: [] }) });
+
+export const typeCommand = (reply, command) =>
+  command ? { fields: {}, command } : { ...reply, command };
+
+// Whether a field has what it needs.
+function isAnswered(field, { keys, text, isOwn }) {
+  const hasText = text.trim() !== "";
+  if (isFreeOnly(field)) return hasText;
+  if (isOwn) return hasText && (keys.length === 0 || field.multiple);
+  return keys.length > 0;
+}
+
+export function isBlank(reply) {
+  return !reply.command && Object.values(reply.fields).every(({ keys, text }) => !keys.length && !text.trim());
+}
+
+// Why it cannot be sent yet, as the button says it; empty when it can.
+export function lacking(ask, reply) {
+  if (isYesNo(ask)) {
+    const field = ask.prompt.fields[0];
+    const { keys, text } = fieldReply(reply, field.name);
+    if (!keys.length) return "Mark one first";
+    return keys[0] === "changes" && !text.trim() ? "Say what to change" : "";
+  }
+  if (reply.command.trim()) return "";
+  const { fields } = ask.prompt;
+  const at = fields.findIndex((field) => !isAnswered(field, fieldReply(reply, field.name)));
+  if (at < 0) return "";
+  if (fields.length > 1) return `Answer Q${at + 1} first`;
+  if (isFreeOnly(fields[0])) return "Write an answer first";
+  return fieldReply(reply, fields[0].name).isOwn ? "Write your own words" : "Mark one first";
+}
+
+const labelOf = (field, key) => field.options.find((option) => option.key === key)?.label ?? key;
+
+function words(field, { keys, text, isOwn }) {
+  const labels = keys.map((key) => labelOf(field, key));
+  if (isFreeOnly(field) || isOwn) labels.push(text.trim());
+  return labels.filter(Boolean).join(", ");
+}
+
+// What would be sent, in words.
+export function summary(ask, reply) {
+  if (reply.command.trim()) return reply.command.trim();
+  const { fields } = ask.prompt;
+  if (isYesNo(ask)) {
+    const { keys, text } = fieldReply(reply, fields[0].name);
+    const way = CONFIRM_WAYS.find(({ key }) => key === keys[0]);
+    if (!way) return "Nothing marked";
+    return way.key === "changes" && text.trim() ? `Changes first: ${text.trim()}` : way.label;
+  }
+  if (fields.length > 1) {
+    const count = fields.filter((field) => isAnswered(field, fieldReply(reply, field.name))).length;
+    return `${count} of ${fields.length} answered`;
+  }
+  const said = words(fields[0], fieldReply(reply, fields[0].name));
+  return said || (isFreeOnly(fields[0]) ? "Nothing written" : "Nothing marked");
+}
+
+// The same for somebody who comes too late: all of it, one line a field.
+export function keptLines(ask, reply) {
+  if (reply.command.trim()) return [reply.command.trim()];
+  if (isYesNo(ask)) return isBlank(reply) ? [] : [summary(ask, reply)];
+  return ask.prompt.fields
+    .map((field, at) => {
+      const said = words(field, fieldReply(reply, field.name));
+      return said && (ask.prompt.fields.length > 1 ? `Q${at + 1}: ${said}` : said);
+    })
+    .filter(Boolean);
+}
+
+// The body of the request.
+export function bodyOf(ask, reply) {
+  if (reply.command.trim()) return { text: reply.command.trim() };
+  const values = {};
+  for (const field of ask.prompt.fields) {
+    const { keys, text, isOwn } = fieldReply(reply, field.name);
+    if (isYesNo(ask)) values[field.name] = [keys[0] === "changes" ? text.trim() : keys[0]];
+    else if (isFreeOnly(field)) values[field.name] = [text.trim()];
+    else values[field.name] = isOwn ? [...keys, text.trim()] : keys;
+  }
+  return { values };
+}
+
+// The options that are marked and cannot be undone.
+export function destructiveMarks(ask, reply) {
+  return ask.prompt.fields.flatMap((field) =>
+    field.options.filter((option) => option.destructive && fieldReply(reply, field.name).keys.includes(option.key)),
+  );
+}
+
+// What the button says once it can be pressed: it names the stakes.
+export function sendLabel(ask, reply) {
+  const destructive = destructiveMarks(ask, reply);
+  if (destructive.length) return `${destructive[0].label}, cannot be undone`;
+  if (ask.kind === "approval") {
+    const [key] = fieldReply(reply, ask.prompt.fields[0].name).keys;
+    if (key === "Approve") return ask.prompt.risk ? `Approve: ${ask.prompt.risk}` : "Approve, once";
+    return "Send the no";
+  }
+  if (isYesNo(ask)) return { yes: "Continue", no: "Send the no" }[fieldReply(reply, ask.prompt.fields[0].name).keys[0]] ?? "Send the changes";
+  return ask.prompt.fields.length > 1 && !isGate(ask) ? `Send all ${ask.prompt.fields.length}` : "Send";
+}
