@@ -238,6 +238,7 @@ def test_ending_without_an_answer_is_a_typed_outcome(agent: Client, ana: Client,
         ({"consequence": "explode"}, BadRequestError),
         ({"deadline": datetime(2031, 1, 1)}, BadRequestError),  # noqa: DTZ001 - that is the fault
         ({"deadline": timedelta.max}, BadRequestError),
+        ({"deadline": 30}, BadRequestError),
         ({"consequence": "deny"}, BadRequestError),
         ({"key": ""}, BadRequestError),
         ({"key": "k" * 501}, BadRequestError),

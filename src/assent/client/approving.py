@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 from typing import Required, TypedDict, Unpack
 
-from assent.client.calls import MAX_KEY, Calls, no_answer
+from assent.client.calls import MAX_KEY, Calls, check_deadline, no_answer
 from assent.client.door import Call, until
 from assent.hub.ids import CommandIds, new_command_id
 from assent.hub.receipt_command import ReceiptRequest, RedeemReceipt, RequestApproval
@@ -111,8 +111,7 @@ def request_approval(
     consequence = convert(parts.get("consequence", Consequence.WAIT), Consequence)
     if key is not None and not 1 <= len(key) <= MAX_KEY:
         raise BadRequestError(f"A key has 1 to {MAX_KEY} characters.")
-    if isinstance(deadline, datetime) and deadline.tzinfo is None:
-        raise BadRequestError("A deadline needs its time zone.")
+    check_deadline(deadline)
     if parts.get("escalate_to") is not None and consequence is not Consequence.ESCALATE:
         raise BadRequestError('Somebody to escalate to needs the consequence "escalate".')
     request = RequestApproval(

@@ -46,7 +46,7 @@ from assent.protocol.form import form_value
 from assent.protocol.principal import Assurance, Principal
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, label_other, question
 
-__all__ = ["Calls", "Question", "Value", "ended_otherwise", "no_answer", "value_of", "value_of_form"]
+__all__ = ["Calls", "Question", "Value", "check_deadline", "ended_otherwise", "no_answer", "value_of", "value_of_form"]
 
 Value = str | list[str] | dict[str, str | list[str]]
 """A single answer, several chosen options, or a value for each of several questions."""
@@ -190,8 +190,7 @@ class Calls:
         encoded = check_prompt(prompt)
         if key is not None and not 1 <= len(key) <= MAX_KEY:
             raise BadRequestError(f"A key has 1 to {MAX_KEY} characters.")
-        if isinstance(deadline, datetime) and deadline.tzinfo is None:
-            raise BadRequestError("A deadline needs its time zone.")
+        check_deadline(deadline)
         if escalate_to is not None and consequence != Consequence.ESCALATE:
             raise BadRequestError('Somebody to escalate to needs the consequence "escalate".')
         ask_id = new_ask_id()
@@ -458,3 +457,15 @@ def _texts(given: Sequence[str] | Mapping[str, str]) -> tuple[str, ...]:
     if not all(isinstance(text, str) for text in given):
         raise BadRequestError("The values of an answer are texts.")
     return tuple(given)
+
+
+def check_deadline(given: object) -> None:
+    """Refuse what is no deadline.
+
+    Raises:
+        BadRequestError: it is neither an instant with its time zone nor a span of time.
+    """
+    if isinstance(given, datetime) and given.tzinfo is None:
+        raise BadRequestError("A deadline needs its time zone.")
+    if not isinstance(given, datetime | timedelta | None):
+        raise BadRequestError("A deadline is a datetime with its time zone, or a timedelta from now.")

@@ -36,7 +36,7 @@ export function Bar(props) {
     html`<${FieldChoices} ask=${ask} field=${ask.prompt.fields[0]} at=${0} reply=${reply} setReply=${setReply} isBare />`}
     ${isDeclining
       ? html`<label class="bar-reason"
-          ><span class="label">Decline to answer. Why? The agent is told.</span>
+          ><span class="label">${ask.kind === "open_question" ? "Unblock it without an answer. Why?" : "Decline to answer. Why?"} The agent is told.</span>
           <input
             class="field"
             type="text"
@@ -57,7 +57,7 @@ export function Bar(props) {
         !isGate(ask) &&
         !isApproval &&
         isBlank(reply) &&
-        html`<button class="btn btn-bare" type="button" onClick=${() => setDeclining("")}>Decline…</button>`}
+        html`<button class="btn btn-bare" type="button" onClick=${() => setDeclining("")}>${ask.kind === "open_question" ? "Dismiss…" : "Decline…"}</button>`}
     <button class="btn ${look}" type="submit" aria-disabled=${stop ? "true" : null}>
       ${stop ? stop : html`<span class="btn-text"><${Text} value=${label} /></span> <kbd class="key" aria-hidden="true">Enter</kbd>`}
     </button>

@@ -34,12 +34,22 @@ export function Head({ ask, children }) {
   </div>`;
 }
 
+export function Quoted({ ask, label = "", children }) {
+  return html`<div class="said">
+    <p class="said-by">
+      <${Icon} name="i-bot" /><b><${Text} value=${ask.asker} /> ${label ? `asks ${label}` : "wrote"}</b> not checked by Assent
+    </p>
+    <div class="prose prose-plain">${children}</div>
+  </div>`;
+}
+
 export function Said({ ask }) {
   const tree = useProse(ask);
   const { body } = ask.prompt;
   if (!body) return null;
+  if (!tree) return html`<${Quoted} ask=${ask}><${Text} value=${body} lines /><//>`;
   return html`<div class="said">
     <p class="said-by"><${Icon} name="i-bot" /><b><${Text} value=${ask.asker} /> wrote</b> not checked by Assent</p>
-    ${tree ? html`<${Prose} tree=${tree} />` : html`<div class="prose prose-plain"><${Text} value=${body} lines /></div>`}
+    <${Prose} tree=${tree} />
   </div>`;
 }

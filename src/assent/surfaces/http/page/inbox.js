@@ -10,7 +10,7 @@ import { Icon, Mark } from "/page/icons.js";
 import { onKey } from "/page/keys.js";
 import { othersAt } from "/page/presence.js";
 import { askHref, go, href, replace } from "/page/route.js";
-import { countKinds, endOf, kindOf, KINDS, matches, order, parseFilter, THEN, toggleWord } from "/page/rows.js";
+import { countKinds, endOf, kindOf, KINDS, matches, order, parseFilter, THEN, titleOf, toggleWord } from "/page/rows.js";
 import { useNow, useStore } from "/page/store.js";
 import { nameOnly, Text } from "/page/text.js";
 import { age, clock, left } from "/page/time.js";
@@ -28,7 +28,7 @@ function Row({ ask, isCurrent, now, others, hasDraft }) {
       <${Icon} name=${kind.icon} />
       <span class="row-top"><b>${kind.name}</b> · <${Text} value=${ask.project} /></span>
       <time class="row-age" datetime=${ask.opened_at}>${ageText}</time>
-      <span class="row-title"><${Text} value=${ask.prompt.title} /></span>
+      <span class="row-title"><${Text} value=${titleOf(ask)} /></span>
       <span class="row-foot">
         ${due && html`<span class="flag flag-due"><${Icon} name="i-clock" />${due}, ${THEN[ask.consequence]}</span>`}
         ${hasDraft && html`<span class="flag"><${Icon} name="i-pen" />your draft</span>`}
@@ -56,7 +56,7 @@ function EndedRow({ ask, isCurrent }) {
       <${Icon} name=${icon} />
       <span class="row-top"><${Text} value=${say(ask)} /> · <${Text} value=${ask.project} /></span>
       <time class="row-age" datetime=${endOf(ask).at}>${clock(endOf(ask).at)}</time>
-      <span class="row-title"><${Text} value=${ask.prompt.title} /></span>
+      <span class="row-title"><${Text} value=${titleOf(ask)} /></span>
     </a>`,
     [ask, isCurrent],
   );

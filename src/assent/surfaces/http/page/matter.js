@@ -4,12 +4,12 @@ import { html } from "/page/html.js";
 import { Action } from "/page/action.js";
 import { Choice, FieldChoices } from "/page/choices.js";
 import { Icon } from "/page/icons.js";
-import { Said } from "/page/head.js";
+import { Quoted, Said } from "/page/head.js";
 import { CONFIRM_WAYS, fieldReply, isYesNo, toggle, typeCommand, write } from "/page/reply.js";
 import { Task } from "/page/task.js";
 import { Walk } from "/page/walk-card.js";
 import { isOfWalk } from "/page/rows.js";
-import { plain, Text } from "/page/text.js";
+import { Text } from "/page/text.js";
 import { moment, span } from "/page/time.js";
 
 const Fields = (props) =>
@@ -38,7 +38,7 @@ function Gate(props) {
         type="text"
         autocomplete="off"
         spellcheck="false"
-        placeholder=${plain(commands[0])}
+        placeholder="Type here"
         value=${reply.command}
         onInput=${(event) => setReply(typeCommand(reply, event.target.value))}
       />
@@ -136,8 +136,28 @@ function Approval(props) {
 
 const Finding = (props) => html`<${Walk} ask=${props.ask} /><${Said} ask=${props.ask} /><${Fields} ...${props} />`;
 
-const OpenQuestion = (props) =>
-  html`<${Task} ask=${props.ask} /><${Said} ask=${props.ask} /><${Fields} ...${props} />`;
+// What an agent wants to know is its own words, so each question stands in its box; the answer below it is the reader's.
+function OpenQuestion(props) {
+  const { ask, reply, setReply } = props;
+  const { fields } = ask.prompt;
+  return html`<${Task} ask=${ask} /><${Said} ask=${ask} />
+    ${fields.map((field, at) => {
+      const id = `${ask.ask_id}-${at}`;
+      const name = fields.length > 1 ? `Your answer to Q${at + 1}` : "Your answer";
+      return html`<div class="openq" key=${field.name}>
+        <${Quoted} ask=${ask} label=${fields.length > 1 ? `Q${at + 1}` : ""}><${Text} value=${field.text} lines /><//>
+        <label class="q-label" for=${id}><b>${name}</b></label>
+        <textarea
+          class="field"
+          id=${id}
+          rows="3"
+          placeholder="Write here. Ctrl+Enter sends."
+          value=${fieldReply(reply, field.name).text}
+          onInput=${(event) => setReply(write(reply, field, event.target.value))}
+        ></textarea>
+      </div>`;
+    })}`;
+}
 
 export const MATTERS = {
   question: Question,

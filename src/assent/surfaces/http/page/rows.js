@@ -27,6 +27,12 @@ export function kindOf(ask) {
 export const isOfWalk = (ask) => WALK.test(ask.key ?? "");
 export const flowOf = (ask) => (isOfWalk(ask) ? ask.key.replace(/:\d+$/, "").replace(/:next$/, "") : null);
 
+// What a row says: of an open question the question, as its title only says who asks about what.
+export function titleOf(ask) {
+  const [field] = ask.prompt.fields;
+  return ask.kind === "open_question" && field.text ? field.text.split("\n")[0] : ask.prompt.title;
+}
+
 const isUrgent = (ask) => Boolean(ask.deadline) && ask.state === "open";
 const newestFirst = (a, b) => (a.opened_at < b.opened_at ? 1 : a.opened_at > b.opened_at ? -1 : 0);
 
@@ -51,7 +57,7 @@ export function parseFilter(text) {
 
 function partsOf(ask) {
   const kind = `${ask.kind.replace("_", "-")} ${kindOf(ask).name.replace(" ", "-")}`;
-  return { kind, project: ask.project, run: ask.run_id ?? "", asker: ask.asker, title: ask.prompt.title };
+  return { kind, project: ask.project, run: ask.run_id ?? "", asker: ask.asker, title: `${ask.prompt.title} ${titleOf(ask)}` };
 }
 
 export function matches(ask, wanted) {

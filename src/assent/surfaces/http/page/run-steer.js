@@ -1,0 +1,177 @@
+// Steering a run: pause, resume, escalate, cancel. What needs a word or a second look opens in the bar itself.
+//
+// Rule 1: a command has an id from the moment it is wanted. Sent again under it, it is executed once.
+// Rule 2: what cannot be undone is asked again, in words that say what it does, and nothing in it is chosen beforehand.
+// Rule 3: keys and buttons count a beat after what they would act on was drawn.
+
+import { projectPath, request } from "/page/api.js";
+import { html, useEffect, useRef, useState } from "/page/html.js";
+import { Icon } from "/page/icons.js";
+import { onKey, useBeat } from "/page/keys.js";
+import { newRequestId } from "/page/run-control.js";
+import { commandsFor, topOf } from "/page/run-words.js";
+import { useStore } from "/page/store.js";
+import { plain, Text } from "/page/text.js";
+
+const STEERERS = new Set(["human", "operator"]);
+const COMMANDS = {
+  pause: { key: "p", label: "Pause" },
+  resume: { key: "r", label: "Resume" },
+  escalate: { key: "e", label: "Escalate…" },
+  cancel: { key: "x", label: "Cancel…", look: "btn-warn" },
+};
+const MAX_REASON = 2_000;
+
+// Sends commands, one at a time, and says what became of the last one.
+function useSender(run, noteOwn) {
+  const [fate, setFate] = useState(null); // { order, isSending, error }
+  const send = async (order) => {
+    setFate({ order, isSending: true });
+    noteOwn(order.request_id);
+    try {
+      await request("POST", projectPath(run.project, "runs", run.run_id, "control"), { body: order });
+      setFate(null);
+    } catch (error) {
+      setFate({ order, isSending: false, error });
+    }
+  };
+  return { fate, send, forget: () => setFate(null) };
+}
+
+function Fate({ fate, send, forget }) {
+  if (!fate?.error) return null;
+  const { order, error } = fate;
+  return html`<div class="echo steer-fate" role="alert">
+    <p>
+      ${error.isOffline
+        ? `The server did not answer, so it is not known whether “${order.command}” arrived. Sent again, it happens once.`
+        : html`“${order.command}” was refused: <${Text} value=${error.message} />`}
+    </p>
+    ${error.isOffline && html`<button class="btn btn-small" type="button" onClick=${() => send(order)}>Send again</button>`}
+    <button class="btn btn-bare btn-small" type="button" onClick=${forget}>Close</button>
+  </div>`;
+}
+
+function Sure({ onYes, onNo, isArmed }) {
+  const back = useRef();
+  useEffect(() => back.current?.focus(), []);
+  useEffect(() => onKey({ y: () => (isArmed ? onYes() : undefined), Escape: onNo, n: onNo, any: () => undefined }));
+  return html`<div class="sure" role="group" aria-labelledby="t-sure">
+    <p id="t-sure">
+      <b>Cancel this run?</b> Its command is ended, its open asks are withdrawn, and it cannot be gone on with.
+    </p>
+    <button class="btn" type="button" ref=${back} onClick=${onNo}>Keep it <kbd class="key" aria-hidden="true">n</kbd></button>
+    <button class="btn btn-danger" type="button" aria-disabled=${isArmed ? null : "true"} onClick=${() => isArmed && onYes()}>
+      Cancel it, for good <kbd class="key" aria-hidden="true">y</kbd>
+    </button>
+  </div>`;
+}
+
+// The model is typed, or taken from those that the run has declared.
+function ModelField({ run, model, setModel }) {
+  const first = useRef();
+  useEffect(() => first.current?.focus(), []);
+  const { models } = run.record;
+  const current = topOf(run).frame.model;
+  if (!models.length) {
+    return html`<label class="steer-field">
+      <span class="label">Model</span>
+      <input class="field" type="text" ref=${first} value=${model} maxlength="200" placeholder="opus, if you name none"
+        autocomplete="off" spellcheck="false" onInput=${(event) => setModel(event.target.value)} />
+    </label>`;
+  }
+  return html`<label class="steer-field">
+    <span class="label">Model, one of those that the run declares</span>
+    <select class="field" ref=${first} value=${model} onChange=${(event) => setModel(event.target.value)}>
+      <option value="">Choose a model</option>
+      ${models.map((name) => html`<option key=${name} value=${name}>${plain(name)}${name === current ? ", as now" : ""}</option>`)}
+    </select>
+  </label>`;
+}
+
+function Escalation({ run, onSend, onBack }) {
+  const [model, setModel] = useState("");
+  const [reason, setReason] = useState("");
+  const lack = run.record.models.length && !model ? "Choose a model first" : "";
+  const submit = (event) => {
+    event.preventDefault();
+    if (!lack) onSend({ ...(model.trim() ? { model: model.trim() } : {}), reason: reason.trim() });
+  };
+  useEffect(() => onKey({ Escape: onBack }));
+  return html`<form class="steer-form" onSubmit=${submit} onKeyDown=${(event) => event.key === "Escape" && onBack()} aria-label="Escalate">
+    <${ModelField} run=${run} model=${model} setModel=${setModel} />
+    <label class="steer-field steer-reason">
+      <span class="label">Why? It is kept with the run, and its agent may read it.</span>
+      <input class="field" type="text" value=${reason} maxlength=${MAX_REASON} onInput=${(event) => setReason(event.target.value)} />
+    </label>
+    <p class="steer-note quiet">The next iteration gets the model; the one under way goes on as it is.</p>
+    <button class="btn btn-bare" type="button" onClick=${onBack}>Back</button>
+    <button class="btn btn-main" type="submit" aria-disabled=${lack ? "true" : null}>
+      ${lack || html`Escalate <kbd class="key" aria-hidden="true">Enter</kbd>`}
+    </button>
+  </form>`;
+}
+
+export function RunSteer({ run, noteOwn }) {
+  const who = useStore((state) => state.who);
+  const isOnline = useStore((state) => state.link.isOnline);
+  const [opened, setOpened] = useState(null); // "escalate", "cancel"
+  const { fate, send, forget } = useSender(run, noteOwn);
+  const bar = useRef();
+  const commands = commandsFor(run);
+  const isSteerer = STEERERS.has(who?.role);
+  const isSending = Boolean(fate?.isSending);
+  // The beat begins again when other commands are shown, or when the second look has opened; not for a live update.
+  const isArmed = useBeat(`${run.project}/${run.run_id} ${commands} ${opened}`);
+  const isReady = isArmed && isOnline && !isSending;
+
+  const close = () => {
+    setOpened(null);
+    bar.current?.querySelector(`[data-control="${opened}"]`)?.focus();
+  };
+  const order = (command, more = {}) => {
+    setOpened(null);
+    send({ command, request_id: newRequestId(), ...more });
+  };
+  const act = (command) => {
+    if (!isReady) return undefined;
+    if (command === "escalate" || command === "cancel") setOpened(command);
+    else order(command);
+    return true;
+  };
+  useEffect(() => {
+    if (!isSteerer || opened) return undefined;
+    return onKey(Object.fromEntries(commands.map((command) => [COMMANDS[command].key, () => act(command)])));
+  });
+  // What was opened is about a run that goes on.
+  useEffect(() => {
+    if (!commands.length) setOpened(null);
+  }, [commands.length]);
+
+  if (!commands.length) return html`<${Fate} fate=${fate} send=${send} forget=${forget} />`;
+  if (!isSteerer) return html`<p class="steer quiet">You may look at this run; people and operators steer it.</p>`;
+  return html`<div class="steer ${isArmed ? "is-armed" : "is-arming"}" ref=${bar}>
+    ${!opened &&
+    html`<p class="push">
+      ${commands.map(
+        (command) => html`<button
+          class="btn ${COMMANDS[command].look ?? ""}"
+          type="button"
+          key=${command}
+          data-control=${command}
+          aria-disabled=${isReady ? null : "true"}
+          onClick=${() => act(command)}
+        >
+          ${COMMANDS[command].label} <kbd class="key" aria-hidden="true">${COMMANDS[command].key}</kbd>
+        </button>`,
+      )}
+    </p>`}
+    ${opened === "cancel" &&
+    html`<${Sure} onYes=${() => isReady && order("cancel")} onNo=${close} isArmed=${isReady} />`}
+    ${opened === "escalate" &&
+    html`<${Escalation} run=${run} onSend=${(more) => order("escalate", more)} onBack=${close} />`}
+    ${isSending && html`<p class="quiet" role="status">Sending “${fate.order.command}”…</p>`}
+    ${!isOnline && html`<p class="quiet"><${Icon} name="i-cut" /> Offline: nothing can be sent.</p>`}
+    <${Fate} fate=${fate} send=${send} forget=${forget} />
+  </div>`;
+}
