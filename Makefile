@@ -5,6 +5,8 @@ PY ?= python3
 JOBS ?= 2
 ARGS ?=
 PYTHON := .venv/bin/python
+# Where there is no browser and none can be had, this says why, and the tests that need one fail.
+WITH_BROWSER = ASSENT_BROWSER="$$($(PYTHON) -m tools.browser)"
 
 export UV_PYTHON_DOWNLOADS := never
 export UV_COMPILE_BYTECODE := 1
@@ -17,11 +19,11 @@ unexport PYTHONDONTWRITEBYTECODE
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s%s\n", $$1, $$2 }' Makefile
 
-run: core ## try it: a demo agent asks, you answer
-	@.venv/bin/assent demo
+run: core ## try it: a server with agents that ask and run; it prints a link for your browser
+	@.venv/bin/assent serve --demo $(if $(ASSENT_STORE),,--throwaway) $(ARGS)
 
 test: setup ## run all tests; ARGS="-k ask" narrows them, JOBS=4 widens the pool
-	@$(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
+	@$(WITH_BROWSER) $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
 setup: python ## make .venv with the package and every extra
 	@$(PY) tools/setup.py full
@@ -39,7 +41,7 @@ bench: setup ## measure, each figure beside its raw floor
 	@$(PYTHON) -m bench $(ARGS)
 
 ledger: setup ## count the requirements that passing tests prove; ARGS=--list names the tests
-	@$(PYTHON) -m tools.ledger $(ARGS)
+	@$(WITH_BROWSER) $(PYTHON) -m tools.ledger $(ARGS)
 
 torture: setup ## the fault tests at full count
 	@$(PYTHON) -m torture $(ARGS)
@@ -51,7 +53,7 @@ lock: python ## write requirements/*.txt anew; ARGS=--upgrade takes newer versio
 	@$(PY) tools/setup.py lock $(ARGS)
 
 clean: ## remove what make made
-	@rm -rf .venv .boot .boot-* .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench build dist
+	@rm -rf .venv .boot .boot-* .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench .browser build dist
 	@find src tests tools bench torture -name __pycache__ -type d -prune -exec rm -rf {} +
 
 core: python

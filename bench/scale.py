@@ -50,6 +50,10 @@ class Scale:
     """WebSockets that hear one event."""
     requests: int
     """Requests of one connection a repetition; of sixteen connections four times as many."""
+    page_asks: int
+    """Asks that wait in the inbox page."""
+    page_draws: int
+    """New asks that the page draws, and answers that are sent from it, a repetition."""
 
 
 FULL = Scale(
@@ -74,6 +78,8 @@ FULL = Scale(
     polls=2_000,
     sockets=300,
     requests=150,
+    page_asks=500,
+    page_draws=6,
 )
 QUICK = Scale(
     repetitions=2,
@@ -97,4 +103,6 @@ QUICK = Scale(
     polls=100,
     sockets=20,
     requests=20,
+    page_asks=60,
+    page_draws=2,
 )

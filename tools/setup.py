@@ -29,10 +29,11 @@ BOOT = ROOT / ".boot"
 LOCKS = ROOT / "requirements"
 HEADER = "# Written by `make lock`. Names, versions and hashes only: it works with any package index.\n"
 
-# `run` is resolved inside what `test` chose, so that adding the extras never changes the core.
+# `run` is the core and the server, which `make run` starts. It is resolved inside what `test` chose, so that adding the
+# other extras never changes it.
 LOCK_INPUTS = {
     "test.txt": ["pyproject.toml", "--all-extras", "--group", "dev"],
-    "run.txt": ["pyproject.toml", "--constraints", "requirements/test.txt"],
+    "run.txt": ["pyproject.toml", "--extra", "server", "--constraints", "requirements/test.txt"],
     "build.txt": ["--group", "build"],
     "boot.txt": ["--group", "boot"],
 }

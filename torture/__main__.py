@@ -18,6 +18,7 @@ from torture import (
     hosts,
     kill,
     listeners,
+    page,
     paused,
     plan_xml,
     race,
@@ -58,6 +59,7 @@ TRIALS: tuple[Trial, ...] = (
     strangers.TRIAL,
     credentials.TRIAL,
     hosts.TRIAL,
+    page.TRIAL,
 )
 
 

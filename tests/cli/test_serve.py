@@ -1,18 +1,14 @@
 """`assent serve` as a process: what it prints, whom it lets in, how it stops, and where it refuses to start."""
 
-import os
 import re
-import select
 import signal
 import socket
 import ssl
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import httpx2
 import psutil
@@ -21,6 +17,7 @@ import pytest
 from assent.client.identity import AGENT_MARKS
 from assent.protocol.ask import State
 from assent.storage.sqlite.store import SqliteStore
+from tests.cli.serving import served
 from tests.cli.shell import PATIENCE, Result, Shell, wait_for
 from tests.surfaces.http.hostile import Reply, write_head
 
@@ -30,71 +27,7 @@ TLS = Path(__file__).parent / "tls"
 """A certificate for localhost that nobody trusts, and its key."""
 WITH_TLS = ("--tls-cert", str(TLS / "cert.pem"), "--tls-key", str(TLS / "key.pem"))
 AT_ONCE = 5.0
-TEN_SECONDS = 10.0
 Call = Callable[..., Result]
-
-
-class Served:
-    """A server that was started in a shell."""
-
-    def __init__(self, shell: Shell, *arguments: str, **changes: str | None) -> None:
-        self.shell = shell
-        marks: dict[str, str | None] = dict.fromkeys((*AGENT_MARKS, "ASSENT_PRINCIPAL"))
-        self.process = shell.start(
-            "serve", "--port", "0", *arguments, stdin=subprocess.DEVNULL, **(marks | changes)
-        )
-        self.said = ""
-        assert self.process.stdout is not None
-        until = time.monotonic() + PATIENCE
-        while "Ctrl-C stops it." not in self.said:
-            assert time.monotonic() < until, self.said
-            if select.select([self.process.stdout], [], [], 0.5)[0]:
-                came = os.read(self.process.stdout.fileno(), 65_536)
-                assert came, self.process.communicate()
-                self.said += came.decode()
-
-    @property
-    def url(self) -> str:
-        """Its address."""
-        return self.said.splitlines()[0].removeprefix("Assent listens on ")
-
-    @property
-    def code(self) -> str:
-        """What stands at the end of the link; empty where there is none."""
-        found = re.search(r"/sign-in#(\S+)", self.said)
-        return found[1] if found else ""
-
-    @contextmanager
-    def sign_in(self) -> Iterator[httpx2.Client]:
-        """Give a browser that has signed in."""
-        own = {"origin": self.url}
-        with httpx2.Client(base_url=self.url, headers=own, trust_env=False, timeout=PATIENCE) as browser:
-            signed = browser.post("/sign-in", json={"code": self.code})
-            assert signed.status_code == 200
-            browser.headers["assent-key"] = signed.json()["key"]  # which the page keeps
-            yield browser
-
-    def line(self) -> socket.socket:
-        """Return a connection to it."""
-        host, _, port = self.url.removeprefix("http://").partition(":")
-        return socket.create_connection((host, int(port)), PATIENCE)
-
-    def stop(self, number: int = signal.SIGTERM) -> Result:
-        """Send a signal, and wait until it is gone."""
-        self.process.send_signal(number)
-        out, err = self.process.communicate(timeout=PATIENCE)
-        return Result(self.process.returncode, self.said + out.decode(), err.decode())
-
-
-@contextmanager
-def served(shell: Shell, *arguments: str, **changes: str | None) -> Iterator[Served]:
-    """Give a server; it is stopped at the end."""
-    server = Served(shell, *arguments, **changes)
-    try:
-        yield server
-    finally:
-        if server.process.poll() is None:
-            server.stop()
 
 
 def test_server_says_where_it_is_and_how_to_come_in(shell: Shell) -> None:
@@ -217,31 +150,6 @@ def test_deadline_passes_while_nobody_waits_or_looks(shell: Shell) -> None:
             wait_for(has_expired)
         finally:
             store.close()
-
-
-# The demo
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_demo_asks_and_runs_until_the_server_ends(shell: Shell, number: int) -> None:
-    """Three kinds of asks and a run within ten seconds; afterwards no agent is left, however the server ended."""
-    began = time.monotonic()
-    with served(shell, "--demo") as server:
-        agents = psutil.Process(server.process.pid).children()
-        assert len(agents) == 2
-        wait_for(lambda: len({ask.kind for ask in shell.waiting()}) >= 3 and bool(active(shell)))
-        assert time.monotonic() - began < TEN_SECONDS
-        server.stop(number)
-        gone, alive = psutil.wait_procs(agents, PATIENCE)
-    assert (len(gone), alive) == (2, [])
-    assert shell.waiting() == []
-    assert active(shell) == []
-
-
-def active(shell: Shell) -> list[Any]:
-    """Return the runs that have not ended."""
-    runs: list[Any] = shell.run("runs", "--json").json["runs"]
-    return [run for run in runs if run["status"] != "done"]
 
 
 # Where it does not start

@@ -83,6 +83,15 @@ def test_transaction_sees_what_was_put_in_it(store: Store) -> None:
     assert stored(store, opened.ask_id) == ended
 
 
+def test_asks_are_found_by_the_keys_they_hold_in_their_project(store: Store) -> None:
+    """Several at once, open or ended; a key that nobody holds, and a project that is not there, give nothing."""
+    asks = store_asks(store, new_ask(1, key="a"), new_ask(2, key="b"), new_ask(3))
+    with store.reading() as reader:
+        assert sorted(reader.asks_by_key("p", ["a", "b", "none"]), key=lambda ask: ask.ask_id) == asks[:2]
+        assert reader.asks_by_key("p", []) == []
+        assert reader.asks_by_key("elsewhere", ["a"]) == []
+
+
 def test_prefetch_never_hides_what_was_put_before(store: Store) -> None:
     """An ask that lapsed at the head of a group must not look open to the rest of it."""
     asks = store_asks(store, new_ask(1, key="a"), new_ask(2, key="b"), new_ask(3))

@@ -41,6 +41,13 @@ INDEXES = {
     "claim_ask": BY_ID.format("asks"),
     "records": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
     "ended": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+    "opened_before": "SEARCH a USING INTEGER PRIMARY KEY (rowid<?)",
+    "open_before": "SEARCH a USING INDEX asks_open (project_number=?)",
+    "ended_before": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+    "place_of_ask": BY_ID.format("a"),
+    "event_at": "SEARCH e USING INTEGER PRIMARY KEY (rowid=?)",
+    "spans": "SEARCH e USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)",
+    "oldest_open": "SEARCH a USING INDEX asks_open (project_number=?)",
     "steps": "SEARCH s USING PRIMARY KEY (project_number=? AND flow_id=?",
     "messages": "SEARCH e USING INDEX events_topic (topic=? AND event_number>? AND event_number<?)",
     "open_asks_of_run": "SEARCH a USING INDEX asks_run (project_number=? AND run_id=?)",
@@ -70,6 +77,7 @@ INDEXES = {
     "receipt_by_key": "SEARCH r USING INDEX receipts_key (project_number=? AND key=?)",
     "receipts": "SEARCH r USING INDEX receipts_project (project_number=?)",
     "redeem_receipt": "SEARCH receipts USING INDEX sqlite_autoindex_receipts_1 (project_number=? AND receipt_id=?)",
+    "tail": "SEARCH l USING INDEX sqlite_autoindex_tails_1 (project_number=? AND run_id=?)",
     "token": "SEARCH k USING INDEX sqlite_autoindex_tokens_2 (project_number=? AND token_id=?)",
     "tokens": "SEARCH k USING INDEX tokens_project (project_number=?)",
     "token_by_digest": "SEARCH k USING INDEX sqlite_autoindex_tokens_1 (digest=?)",
@@ -84,6 +92,7 @@ READS_ALL = {
     "all_controls": "an audit looks at everything",
     "run_columns": "an audit looks at everything",
     "control_columns": "an audit looks at everything",
+    "drop_tails": "only the tails of one project, which are few, and sorted to keep the newest",
     "notifications": "newest first, resolved ones too, for a list that a person looks at",
     "task_columns": "an audit looks at everything",
     "notification_columns": "an audit looks at everything",
@@ -105,6 +114,7 @@ INSERTS = {
     "put_token",
     "insert_receipt",
     "insert_done_command",
+    "put_tail",
 }
 
 
@@ -130,7 +140,7 @@ def read_plan(connection: apsw.Connection, query: str) -> list[str]:
 def scans(plan: list[str]) -> list[str]:
     """Return the lines that read a whole table which grows with use."""
     whole = re.compile(
-        r"SCAN (a|asks|e|events|s|steps|r|runs|receipts|c|controls|t|tasks|n|notifications|o|policies|k|tokens)\b"
+        r"SCAN (a|asks|e|events|s|steps|r|runs|receipts|c|controls|t|tasks|n|notifications|o|policies|k|tokens|l|tails)\b"
         r"(?! USING INDEX asks_open)|.* AUTOMATIC "
     )
     return [line for line in plan if whole.match(line)]
@@ -162,3 +172,4 @@ def test_statement_without_its_index_is_reported(connection: apsw.Connection) ->
     assert scans(read_plan(connection, "SELECT * FROM policies o WHERE o.record = ?"))
     assert scans(read_plan(connection, "SELECT * FROM tokens k WHERE k.record = ?"))
     assert scans(read_plan(connection, "SELECT * FROM receipts r WHERE r.record = ?"))
+    assert scans(read_plan(connection, "SELECT * FROM tails l WHERE l.run_id = ?"))

@@ -11,16 +11,19 @@ import asyncio
 import errno
 import resource
 import ssl
-import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 import msgspec
 
+from assent.cli.demo_world.cast import AGENTS, HOME, playing
+from assent.cli.demo_world.studio import share
 from assent.cli.exit import DONE
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
@@ -32,7 +35,7 @@ from assent.client.identity import agent_mark, assurance_here, person
 from assent.hub.ids import new_sign_in_code
 from assent.protocol.display import display, quote
 from assent.protocol.error import AssentError, BadRequestError
-from assent.protocol.principal import Assurance, Principal, Role
+from assent.protocol.principal import Assurance, Role
 
 if TYPE_CHECKING:
     import socket
@@ -47,15 +50,14 @@ _NEEDED = ("starlette", "uvicorn", "websockets")
 _INSTALL = "assent serve needs the extra `server`, which is not installed: pip install 'assent[server]'"
 _MOST_FILES = 65_536
 _ALL_TOKENS = 100_000
-_AGENT_SECONDS = 5.0
-"""How long an agent of the demo may take to end."""
 
 
 class _Settings(msgspec.Struct, frozen=True):
     """What was said on the command line."""
 
     host: str
-    port: int
+    port: int | None
+    """None is the usual one, or where that is taken and it is a demo, any."""
     names: tuple[str, ...]
     tls: tuple[str, str] | None
     is_demo: bool
@@ -72,14 +74,14 @@ class _Settings(msgspec.Struct, frozen=True):
     "--port",
     metavar="N",
     type=click.IntRange(0, _HIGHEST_PORT),
-    default=DEFAULT_PORT,
-    show_default=True,
+    show_default=f"{DEFAULT_PORT}",
     help="Listen there; 0 is any free one.",
 )
 @click.option("--allow-host", "names", metavar="NAME", multiple=True, help="Answer to this name, too.")
 @click.option("--tls-cert", metavar="FILE", help="The certificate, with its chain, as PEM.")
 @click.option("--tls-key", metavar="FILE", help="Its key, as PEM.")
 @click.option("--demo", is_flag=True, help="Let agents ask and run on this store, until the server ends.")
+@click.option("--throwaway", is_flag=True, help="Serve a store of its own, which is removed at the end.")
 @click.pass_obj
 def command(place: Place, /, **given: Any) -> int:
     """Serve this store over HTTP: to agents and people with a token, and to your browser.
@@ -89,7 +91,7 @@ def command(place: Place, /, **given: Any) -> int:
 
     \b
       assent serve
-      assent serve --port 0 --demo
+      assent serve --demo --throwaway
       assent serve --host 0.0.0.0 --allow-host assent.example.com --tls-cert cert.pem --tls-key key.pem
 
     Exit status: 0 stopped by a signal, 1 the port is taken, 2 refused.
@@ -105,19 +107,24 @@ def command(place: Place, /, **given: Any) -> int:
         tls=_check_tls(given["tls_cert"], given["tls_key"]),
         is_demo=given["demo"],
     )
-    path = place.path  # a server is refused before anything else
+    if given["throwaway"] and place.store is not None:
+        raise click.UsageError("A throw-away store is made anew: leave --store out.")
     is_public = not is_loopback(settings.host)
     if is_public and settings.tls is None:
         raise BadRequestError(_public(settings, "a certificate and its key (--tls-cert, --tls-key)"))
     with ExitStack() as stack:
-        hub = open_hub(path, place.environ)
+        folder = stack.enter_context(_own_folder()) if given["throwaway"] or settings.is_demo else None
+        if given["throwaway"]:
+            place.store = f"sqlite:///{folder}/assent.db"
+            place.project = place.project or place.environ.get("ASSENT_PROJECT") or HOME
+        hub = open_hub(place.path, place.environ)
         stack.callback(hub.close)
         door = EmbeddedDoor(hub)
         if is_public and not _has_person(door):
             raise BadRequestError(_public(settings, "a person's token (assent token create --role human)"))
         listening = stack.enter_context(_listen(settings))
         _allow_files()
-        asyncio.run(_Serving(place, settings, door, listening).serve(is_public=is_public))
+        asyncio.run(_Serving(place, settings, door, listening, folder).serve(is_public=is_public))
     return DONE
 
 
@@ -125,9 +132,15 @@ class _Serving:
     """The server, from its first line to its last."""
 
     def __init__(
-        self, place: Place, settings: _Settings, door: EmbeddedDoor, listening: socket.socket
+        self,
+        place: Place,
+        settings: _Settings,
+        door: EmbeddedDoor,
+        listening: socket.socket,
+        folder: Path | None,
     ) -> None:
         self._place, self._settings, self._door, self._listening = place, settings, door, listening
+        self._folder = folder
         self._port: int = listening.getsockname()[1]
         self._stack = ExitStack()
 
@@ -182,58 +195,62 @@ class _Serving:
             f"Assent listens on {self.url}",
             f"  store    {place.path}",
             f"  project  {place.project_name}",
-            f"  sign in  {entrance}",
             "  agents   assent token create --role agent",
             f"           then ASSENT_STORE={self.url} ASSENT_TOKEN=THE_TOKEN",
         ]
-        if "#" in entrance:
-            lines.insert(4, "           (good once, within ten minutes)")
-        if self._settings.is_demo:
-            for part in ("asker", "runner"):
-                self._stack.enter_context(_agent(place, part))
-            lines.append("  demo     two agents ask and run, until the server ends")
+        is_link = "#" in entrance
+        if is_link and self._settings.is_demo:  # a newcomer looks for one thing
+            lines += [
+                "",
+                "Open this in your browser (good once, within ten minutes):",
+                "",
+                f"    {entrance}",
+                "",
+            ]
+        else:
+            note = ["           (good once, within ten minutes)"] if is_link else []
+            lines[3:3] = [f"  sign in  {entrance}", *note]
+        if self._settings.is_demo and self._folder is not None:
+            lines[3:3] = self._begin_demo(self._folder)
         lines.append("Ctrl-C stops it.")
         click.echo("\n".join(display(line, lines=False) for line in lines))
         sys.stdout.flush()
 
+    def _begin_demo(self, folder: Path) -> list[str]:
+        """Let the agents play; return what is said of it."""
+        place = self._place
+        self._stack.enter_context(playing(place.path, place.project_name, folder, place.environ))
+        lines = [f"  demo     {len(AGENTS)} agents ask and run, until the server ends"]
+        if self._settings.port is None and self._port != DEFAULT_PORT:
+            lines.append(f"           on a free port, as {DEFAULT_PORT} is taken")
+        return lines
+
 
 @contextmanager
-def _agent(place: Place, part: str) -> Iterator[None]:
-    """Let an agent of the demo play; it ends when its standard input closes, if need be with our own death."""
-    name = Principal(Role.AGENT, f"demo-{part}")
-    # A session of its own: Ctrl-C is for the server, which then lets go of it.
-    playing = subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, "-m", "assent.cli.serve_agent", part, str(place.path), place.project_name],
-        env={**place.environ, "ASSENT_PRINCIPAL": str(name)},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    try:
-        yield
-    finally:
-        if playing.stdin is not None:
-            playing.stdin.close()
-        try:
-            playing.wait(_AGENT_SECONDS)
-        except subprocess.TimeoutExpired:
-            playing.kill()
-            playing.wait()
+def _own_folder() -> Iterator[Path]:
+    """Give a folder for a store and for what the agents of a demo write; it goes with the last who uses it."""
+    folder = Path(tempfile.mkdtemp(prefix="assent-demo-"))
+    with share(folder):
+        yield folder
 
 
 @contextmanager
 def _listen(settings: _Settings) -> Iterator[socket.socket]:
     from assent.surfaces.http.serve import open_socket
 
+    port = DEFAULT_PORT if settings.port is None else settings.port
     try:
-        listening = open_socket(settings.host, settings.port)
+        try:
+            listening = open_socket(settings.host, port)
+        except OSError as error:
+            if settings.port is not None or not settings.is_demo or error.errno != errno.EADDRINUSE:
+                raise
+            listening = open_socket(settings.host, 0)  # whoever tries it out has no wish for a number
     except OSError as error:
         if error.errno == errno.EADDRINUSE:
-            sentence = (
-                f"Port {settings.port} is taken: choose another one with --port, or 0 for any that is free."
-            )
+            sentence = f"Port {port} is taken: choose another one with --port, or 0 for any that is free."
         else:
-            where = f"{settings.host} port {settings.port}"
+            where = f"{settings.host} port {port}"
             sentence = f"Nothing can listen on {quote(where, 80)}: {error.strerror or error}."
         raise AssentError(sentence) from None
     with listening:

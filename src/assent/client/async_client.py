@@ -115,6 +115,7 @@ class AsyncClient(Holder):
     runs = awaiting(steer.list_runs)
     is_driven = awaiting(steer.is_driven)
     wait_for_run = awaiting(steer.wait_for_run)
+    read_output = awaiting(steer.read_output)
     post = awaiting(steer.post)
     post_text = awaiting(steer.post_text)
     read = awaiting(steer.read_topic)

@@ -127,6 +127,7 @@ class Client(Holder):
     runs = blocking(steer.list_runs)
     is_driven = blocking(steer.is_driven)
     wait_for_run = blocking(steer.wait_for_run)
+    read_output = blocking(steer.read_output)
     post = blocking(steer.post)
     post_text = blocking(steer.post_text)
     read = blocking(steer.read_topic)

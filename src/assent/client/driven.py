@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from assent.client.door import run_call
+from assent.client.output import pack_output
 from assent.client.turns import Seat, Turn
 from assent.protocol.run import DoneReason, Mode, Run
 
@@ -26,6 +27,10 @@ class DrivenRun(Seat):
     def finish(self, reason: DoneReason | str = DoneReason.COMPLETE) -> None:
         """Say that the loop is over; the `for` gives no further turn."""
         run_call(self._turns.finish(reason))
+
+    def tell(self, text: str | bytes) -> None:
+        """Hand on what the work has printed, for people who look at the run; the last of it is kept."""
+        run_call(self._turns.wheel.tell(pack_output(text)))
 
     def nested(self, mode: Mode | str = Mode.ISSUE, **parts: Any) -> DrivenRun:
         """Return a loop inside the current iteration; its parts are those of `Client.run`."""

@@ -11,14 +11,15 @@ from assent.client.calls import Calls
 from assent.client.door import Call, until
 from assent.client.http.translate import driver_command, start_command
 from assent.client.wheel import Plan, check_plan
-from assent.hub.command import DriverCommand
+from assent.hub.command import DriverCommand, TellOutput
 from assent.hub.ids import new_command_id
 from assent.protocol.error import ForbiddenError, RunTakenError
 from assent.protocol.principal import Role
 from assent.protocol.run import Run, RunId, check_run_id
-from assent.protocol.wire_run import DriveBody, StartBody
+from assent.protocol.tail import Tail, encode_output
+from assent.protocol.wire_run import DriveBody, OutputBody, StartBody
 
-__all__ = ["check_driver", "drive_run", "start_run"]
+__all__ = ["check_driver", "drive_run", "start_run", "tell_output"]
 
 
 def start_run(calls: Calls, body: StartBody, *, command_id: str = "") -> Call[Run]:
@@ -47,6 +48,24 @@ def drive_run(calls: Calls, run_id: RunId, body: DriveBody, *, command_id: str =
     """
     yield from check_driver(calls, run_id)
     return (yield from _send(calls, driver_command(run_id, body), command_id))
+
+
+def tell_output(calls: Calls, run_id: RunId, body: OutputBody, *, command_id: str = "") -> Call[Tail]:
+    """Keep what the driver's command printed; return how much there is now.
+
+    Raises:
+        ForbiddenError: it is another agent's.
+        RunTakenError: it has another fence now.
+        NotFoundError: there is no such run.
+        BadRequestError: it is more than is taken at once.
+    """
+    yield from check_driver(calls, run_id)
+    command = TellOutput(run_id, body.fence, encode_output(body.text), body.skipped)
+    told = yield from until(
+        calls.door.send(command, calls.project, calls.principal, command_id or new_command_id())
+    )
+    assert isinstance(told, Tail)  # noqa: S101 - the desk's reply to it
+    return told
 
 
 def check_driver(calls: Calls, run_id: RunId) -> Call[None]:

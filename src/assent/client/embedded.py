@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, TypeVar
 
@@ -20,6 +20,7 @@ from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Principal
 from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run, RunId
+from assent.protocol.tail import Tail
 from assent.protocol.task import Task
 from assent.protocol.token import Token
 from assent.protocol.topic import Message
@@ -120,6 +121,14 @@ class EmbeddedDoor:
         """List runs, newest first."""
         return self._read(lambda reader: reader.runs(project, limit, active=active))
 
+    def tail(self, project: str, run_id: RunId, after: int) -> Wait[Tail | None]:
+        """Read the tail of a run's output; None where there is no such run."""
+
+        def read(reader: Reader) -> Tail | None:
+            return None if reader.run(project, run_id) is None else reader.tail(project, run_id, after)
+
+        return self._read(read)
+
     def is_driven(self, project: str, run_id: RunId) -> Wait[bool]:
         """Say whether somebody alive drives the run."""
         return self._at_once(lambda: self.hub.is_driven(run_id, project))
@@ -171,6 +180,10 @@ class EmbeddedDoor:
     def token_by_digest(self, digest: str) -> Wait[Token | None]:
         """Find the token whose secret has this digest: a server's own question, and no part of the door."""
         return self._read(lambda reader: reader.token_by_digest(digest))
+
+    def asks_by_key(self, project: str, keys: Sequence[str]) -> Wait[list[Ask]]:
+        """Find the asks that hold these keys: a server's own question, and no part of the door."""
+        return self._read(lambda reader: reader.asks_by_key(project, keys))
 
     def head(self, project: str) -> Wait[int]:
         """Return the number of the last event of a project."""

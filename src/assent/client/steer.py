@@ -39,6 +39,7 @@ from assent.protocol.error import (
 )
 from assent.protocol.json_text import Json, check_json
 from assent.protocol.run import MAX_MODEL, Run, check_run_id, is_model
+from assent.protocol.tail import Tail
 from assent.protocol.topic import CONTROL_TOPIC, Message, check_topic
 
 __all__ = [
@@ -54,6 +55,7 @@ __all__ = [
     "pause",
     "post",
     "post_text",
+    "read_output",
     "read_topic",
     "resume",
     "wait_for_run",
@@ -216,6 +218,18 @@ def find_run(calls: Calls, run_id: str) -> Call[Run]:
     if run is None:
         raise NotFoundError(f"There is no run {run_id} in project {calls.project}.")
     return run
+
+
+def read_output(calls: Calls, run_id: str, after: int = 0) -> Call[Tail]:
+    """Return what is kept of a run's output after its first `after` bytes; come again with its `written`.
+
+    Raises:
+        NotFoundError: there is no such run.
+    """
+    tail = yield from until(calls.door.tail(calls.project, check_run_id(run_id), after))
+    if tail is None:
+        raise NotFoundError(f"There is no run {run_id} in project {calls.project}.")
+    return tail
 
 
 def list_runs(

@@ -1,7 +1,8 @@
 """Every verb of the HTTP interface: one table, from which come the server's routes, the client's requests, the OpenAPI
 document and the matrix of who may do what.
 
-Rule 1: who may use a verb that changes something is what the hub says of the command that it sends (`RIGHTS`).
+Rule 1: who may use a verb that changes something is what the hub says of the command that it sends (`RIGHTS`). To say
+        what one looks at (`look`) sends none, and is kept in no store.
 Rule 2: a GET changes nothing, ever.
 """
 
@@ -23,6 +24,7 @@ from assent.hub.command import (
     RequestApproval,
     RevokeToken,
     StartRun,
+    TellOutput,
     WithdrawAsk,
     WriteStep,
 )
@@ -38,12 +40,16 @@ from assent.hub.work_command import (
 from assent.protocol.ask import Ask
 from assent.protocol.control import ControlMessage
 from assent.protocol.notification import Notification
+from assent.protocol.numbers import Numbers
 from assent.protocol.principal import Role
 from assent.protocol.receipt import Receipt
+from assent.protocol.tail import Tail
 from assent.protocol.wire import (
     AsksQuery,
     LogQuery,
     NotificationsQuery,
+    NumbersQuery,
+    OutputQuery,
     ReasonQuery,
     RunQuery,
     RunsQuery,
@@ -57,6 +63,7 @@ from assent.protocol.wire_ask import (
     AskBody,
     Asks,
     Count,
+    ProseReply,
     ReasonBody,
     RedeemBody,
 )
@@ -64,18 +71,22 @@ from assent.protocol.wire_record import (
     AuditReply,
     HeadReply,
     Log,
+    LookBody,
+    Looking,
     Projects,
     TokenBody,
     TokenReply,
     Tokens,
     WhoReply,
 )
+from assent.protocol.wire_review import ReviewReply
 from assent.protocol.wire_run import (
     ControlBody,
     DriveBody,
     FlowStep,
     HoldBody,
     Messages,
+    OutputBody,
     PostedReply,
     RunReply,
     Runs,
@@ -175,6 +186,12 @@ VERBS: dict[str, Verb] = {
         ),
         _get("count_all_asks", "/asks/count", "Count what waits in all projects of the caller.", Count),
         _get("show_ask", _ASK, "Show one ask.", Ask),
+        _get(
+            "show_prose",
+            _ASK + "/prose",
+            "Show what stands around an ask's question, as a tree of nodes without HTML.",
+            ProseReply,
+        ),
         Verb(
             name="withdraw_ask",
             method="DELETE",
@@ -273,6 +290,21 @@ VERBS: dict[str, Verb] = {
             DriveBody,
             RunReply,
         ),
+        _post(
+            "tell_output",
+            _RUN + "/output",
+            "Hand on what the driver's command printed, under its fence; the last of it is kept.",
+            RIGHTS[TellOutput],
+            OutputBody,
+            Tail,
+        ),
+        _get(
+            "read_output",
+            _RUN + "/output",
+            "Read the tail of a run's output, from a byte on.",
+            Tail,
+            OutputQuery,
+        ),
         Verb(
             name="hold",
             method="POST",
@@ -301,6 +333,12 @@ VERBS: dict[str, Verb] = {
             FlowStep,
             FlowStep,
             201,
+        ),
+        _get(
+            "show_review",
+            _PROJECT + "/reviews/{flow:path}",
+            "Show how far a durable review has come: its findings, what was decided, and its report.",
+            ReviewReply,
         ),
         # Results and notifications
         _post(
@@ -449,7 +487,23 @@ VERBS: dict[str, Verb] = {
             "List the projects that the caller can see something in.",
             Projects,
         ),
+        _get(
+            "show_numbers",
+            "/numbers",
+            "Say what the asks of some days come to, in all projects of the caller.",
+            Numbers,
+            NumbersQuery,
+        ),
         _get("who_am_i", "/whoami", "Say whose token it is, and what it is good for.", WhoReply),
+        Verb(
+            name="look",
+            method="PUT",
+            path="/presence",
+            summary="Say what one's page shows; be told who else looks through this server.",
+            roles=_EVERYBODY - {Role.AGENT},
+            body=LookBody,
+            reply=Looking,
+        ),
         Verb(
             name="verify",
             method="GET",

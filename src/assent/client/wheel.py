@@ -13,6 +13,7 @@ import msgspec
 
 from assent.client.calls import Calls
 from assent.client.door import Call, until
+from assent.client.output import Output
 from assent.hub.command import (
     BeginTurn,
     DriverCommand,
@@ -22,6 +23,8 @@ from assent.hub.command import (
     PopFrame,
     PushFrame,
     StartRun,
+    TellOutput,
+    Told,
 )
 from assent.hub.ids import driver_name, new_command_id, new_frame_id, new_run_id
 from assent.hub.record import Hold
@@ -38,6 +41,7 @@ from assent.protocol.run import (
     check_run_id,
     is_model,
 )
+from assent.protocol.tail import Tail
 
 __all__ = ["BUSY_PATIENCE_SECONDS", "MOST_ITERATIONS", "Plan", "Rung", "Wheel", "check_plan", "plan_run"]
 
@@ -250,6 +254,16 @@ class Wheel:
         self._run = yield from until(wait)
         return self._run
 
+    def tell(self, output: Output) -> Call[Tail]:
+        """Hand on what the work has printed, for boards elsewhere; only the last of it is kept.
+
+        Nothing that is known of the run changes by it, so another thread may do this meanwhile.
+        """
+        command = TellOutput(self.run.run_id, self.fence, output.text, output.skipped)
+        told = yield from self._order(command, output.command_id)
+        assert isinstance(told, Tail)  # noqa: S101 - the desk's reply to it
+        return told
+
     def leave(self) -> None:
         """Let go of the run; whoever comes next may drive it."""
         hold, self._hold = self._hold, None
@@ -257,17 +271,21 @@ class Wheel:
             hold.release()
 
     def _send(self, command: DriverCommand) -> Call[Run]:
+        told = yield from self._order(command)
+        assert isinstance(told, Run)  # noqa: S101 - the desk's reply to a driver
+        self._run = told
+        return told
+
+    def _order(self, command: DriverCommand | TellOutput, command_id: str = "") -> Call[Told]:
         if self._hold is not None and not self._hold.is_held:
             raise RunTakenError("A forked child does not drive its parent's run.")
-        calls, command_id = self._calls, new_command_id()
+        calls, command_id = self._calls, command_id or new_command_id()
         until_when = time.monotonic() + self._patience
         while True:
             try:
-                told = yield from until(calls.door.send(command, calls.project, calls.principal, command_id))
+                return (
+                    yield from until(calls.door.send(command, calls.project, calls.principal, command_id))
+                )
             except StoreBusyError:
                 if time.monotonic() >= until_when:
                     raise
-                continue
-            assert isinstance(told, Run)  # noqa: S101 - the desk's reply to a driver
-            self._run = told
-            return told

@@ -11,6 +11,7 @@ from contextlib import suppress
 from assent.hosts.ear import Ear
 from assent.hosts.leftover import Leftovers
 from assent.hosts.output import Echo, Keeper, SignalScan
+from assent.hosts.tail import Teller
 
 __all__ = ["Child", "Sinks"]
 
@@ -23,11 +24,14 @@ _LOOK_SECONDS = 0.1
 class Sinks:
     """Where a child's output goes."""
 
-    def __init__(self, out: Echo, err: Echo, keeper: Keeper, scan: SignalScan) -> None:
+    def __init__(
+        self, out: Echo, err: Echo, keeper: Keeper, scan: SignalScan, teller: Teller | None = None
+    ) -> None:
         self.out = out
         self.err = err
         self.keeper = keeper
         self.scan = scan
+        self.teller = teller
 
     @property
     def pending(self) -> list[int]:
@@ -145,6 +149,8 @@ class Child:
                 del self._streams[descriptor]
                 return
             self._sinks.keeper.write(piece)
+            if self._sinks.teller is not None:
+                self._sinks.teller.write(piece, is_error=descriptor != self._out)
             if descriptor == self._out:
                 self._sinks.scan.feed(piece)
             self._streams[descriptor].write(piece)

@@ -30,6 +30,7 @@ from assent.hosts.child import Child, Sinks
 from assent.hosts.ear import Ear
 from assent.hosts.leftover import DONE, GRACE_SECONDS, NOTHING, Leftovers, adopt_orphans
 from assent.hosts.output import Echo, Keeper, SignalScan, has_room, output_file, output_folder
+from assent.hosts.tail import Teller
 from assent.protocol.display import display
 from assent.protocol.error import RunTakenError, StoreBusyError
 from assent.protocol.run import DoneReason, Level, Run, RunId, Status
@@ -115,6 +116,8 @@ class Loop:
         # A loop inside a loop has nothing on its standard output: the outer one would take its signals for its own.
         own = Echo(_descriptor(sys.stdout), is_raw=orders.is_raw)
         self._out = own if outer is None else self._err
+        # What a loop inside a loop shows is output of the outer one's command, which hands it on.
+        self._teller = Teller(self._wheel) if outer is None else None
         self._guard: subprocess.Popen[bytes] | None = None
         self._ear: Ear | None = None
 
@@ -145,6 +148,8 @@ class Loop:
         finally:
             self._ear = None
             self._dismiss_guard()
+            if self._teller is not None:
+                self._teller.close()
             self._wheel.leave()
             self._show_rest()
         return self.run
@@ -298,7 +303,7 @@ class Loop:
         keeper = Keeper(path)
         if keeper.trouble:
             self._tell(f"the output of this iteration is not kept: {keeper.trouble}")
-        sinks = Sinks(self._out, self._err, keeper, SignalScan(frame.mode))
+        sinks = Sinks(self._out, self._err, keeper, SignalScan(frame.mode), self._teller)
         child: Child | None = None
         try:
             child = self._start_child(level, sinks)

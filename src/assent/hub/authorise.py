@@ -28,6 +28,7 @@ from assent.hub.command import (
     RequestApproval,
     RevokeToken,
     StartRun,
+    TellOutput,
     Tick,
     WriteStep,
 )
@@ -66,6 +67,7 @@ RIGHTS: dict[type[Request], frozenset[Role]] = {
     PopFrame: _ASKERS,
     FinishRun: _ASKERS,
     FailRun: _ASKERS,
+    TellOutput: _ASKERS,
     PostMessage: _ASKERS,  # on loop:control people and operators only: see below
     ExecuteControl: frozenset(Role),  # whoever finds an accepted control may finish it
     Tick: frozenset(Role),

@@ -31,7 +31,8 @@ from assent.hub.work_command import WorkRequest, WorkTold
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.control import Control, ControlMessage
 from assent.protocol.receipt import Receipt
-from assent.protocol.run import Run
+from assent.protocol.run import Run, RunId
+from assent.protocol.tail import Tail
 from assent.protocol.token import Token
 from assent.protocol.topic import Message
 from assent.storage.port import Step
@@ -63,6 +64,7 @@ __all__ = [
     "RevokeToken",
     "StartRun",
     "SupersedeAsk",
+    "TellOutput",
     "Tick",
     "TokenCommand",
     "Told",
@@ -88,6 +90,17 @@ class WriteStep(msgspec.Struct, frozen=True, gc=False):
 
 class Tick(msgspec.Struct, frozen=True, gc=False):
     """Do nothing but what every transaction does first: apply the deadlines that have passed."""
+
+
+class TellOutput(msgspec.Struct, frozen=True, gc=False):
+    """Hand on what the command of a run has printed. Volatile: it is not in the log, and nobody decides by it."""
+
+    run_id: RunId
+    fence: int
+    text: bytes
+    """Whole characters in UTF-8."""
+    skipped: int = 0
+    """How many bytes before it are handed on by nobody: more came than is kept."""
 
 
 class PostMessage(msgspec.Struct, frozen=True):
@@ -124,11 +137,12 @@ Request = (
     | WriteStep
     | Tick
     | DriverCommand
+    | TellOutput
     | PostMessage
     | ExecuteControl
     | WorkRequest
     | TokenCommand
     | ReceiptRequest
 )
-Told = Ask | Run | Control | Posted | WorkTold | Token | Receipt | None
+Told = Ask | Run | Tail | Control | Posted | WorkTold | Token | Receipt | None
 """What the sender of a request is told."""

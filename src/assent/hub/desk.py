@@ -26,6 +26,7 @@ from assent.hub.command import (
     PostMessage,
     ReceiptRequest,
     Request,
+    TellOutput,
     Tick,
     TokenCommand,
     Told,
@@ -35,6 +36,7 @@ from assent.hub.command import (
 from assent.hub.ids import is_repeatable
 from assent.hub.receipt_desk import ReceiptDesk
 from assent.hub.record import FlowStepped, Recorded, encode_event, topic_of, type_of
+from assent.hub.tail_desk import tell_output
 from assent.hub.token_desk import TokenDesk
 from assent.hub.topic_desk import TopicDesk
 from assent.hub.work_command import BlockTask, SetPolicy, UpdateTask
@@ -148,6 +150,8 @@ class Desk:
                 self._write_step(head, request, envelope.principal)
                 return None
             stamp = self.stamp(head, envelope.principal, envelope.command_id)
+            if isinstance(request, TellOutput):
+                return tell_output(self.transaction, head, request, stamp)
             if _is_forgotten(request) and is_repeatable(envelope.command_id):
                 return self._once(head, request, stamp)
             return self._do(head, request, stamp)

@@ -17,11 +17,12 @@ from assent.engine.task_event import TaskEvent
 from assent.engine.token_event import TokenEvent
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
-from assent.storage.port import Hold, Reader, Record, Step
+from assent.storage.port import Hold, Page, Reader, Record, Step
 
 __all__ = [
     "FlowStepped",
     "Hold",
+    "Page",
     "Reader",
     "Record",
     "Recorded",

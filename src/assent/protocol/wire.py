@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from assent.protocol.ask import Kind
 from assent.protocol.notification import Source
 
 __all__ = [
@@ -21,6 +22,8 @@ __all__ = [
     "ErrorReply",
     "LogQuery",
     "NotificationsQuery",
+    "NumbersQuery",
+    "OutputQuery",
     "ReasonQuery",
     "Reply",
     "RunQuery",
@@ -62,10 +65,23 @@ class ErrorReply(Reply, frozen=True):
 class AsksQuery(Body, frozen=True):
     """Which asks."""
 
-    state: Literal["open", "answered", "declined", "withdrawn", "expired", "superseded", "all"] = "open"
+    state: Literal["open", "ended", "answered", "declined", "withdrawn", "expired", "superseded", "all"] = "open"
+    """Those that have `ended`: the last to end first. All others: the last to be opened first."""
+    kind: Kind | None = None
     ending: str | None = None
-    """Those with this id, or else those whose id ends so."""
+    """Those with this id, or else those whose id ends so; all else in the query but the project counts for nothing then."""
+    before: str | None = None
+    """The id of an ask: only what comes behind it in this order, as a list says with its `next`."""
     limit: int = MAX_PAGE
+
+
+class NumbersQuery(Body, frozen=True):
+    """Of how many days, up to now; and where they begin."""
+
+    days: int = 1
+    """1, 7 or 30: today, or so many days with today as the last."""
+    offset: int = 0
+    """By how many minutes the clock is ahead of UTC where the day begins."""
 
 
 class WaitQuery(Body, frozen=True):
@@ -94,6 +110,12 @@ class RunsQuery(Body, frozen=True):
 
     active: bool = True
     limit: int = MAX_PAGE
+
+
+class OutputQuery(Body, frozen=True):
+    """After how many bytes of an output."""
+
+    after: int = 0
 
 
 class NotificationsQuery(Body, frozen=True):

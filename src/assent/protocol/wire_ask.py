@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Any
 
 from assent.protocol.ask import Ask, Consequence, Kind
 from assent.protocol.json_text import Json
@@ -17,6 +18,7 @@ __all__ = [
     "AskBody",
     "Asks",
     "Count",
+    "ProseReply",
     "ReasonBody",
     "RedeemBody",
 ]
@@ -46,6 +48,8 @@ class Asks(Reply, frozen=True):
     """Asks, newest first."""
 
     asks: tuple[Ask, ...]
+    next: str | None = None
+    """Where there are more: the `before` that brings them."""
 
 
 class Count(Reply, frozen=True):
@@ -62,6 +66,15 @@ class AnswerBody(Body, frozen=True):
     decline: bool = False
     reason: str = ""
     unattended: bool = False
+
+
+class ProseReply(Reply, frozen=True):
+    """What an agent wrote around its question, as a tree of what a page draws: no HTML."""
+
+    body: tuple[Any, ...]
+    """A node is a text, or a list: its tag, its attributes, and the nodes in it."""
+    digest: str
+    """Of the prompt that it is the text of."""
 
 
 class ReasonBody(Body, frozen=True):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
+from msgspec import Meta
 
 from assent.protocol.principal import Role
 from assent.protocol.wire import Body, Reply
@@ -17,6 +18,9 @@ __all__ = [
     "Health",
     "Log",
     "LogRecord",
+    "LookBody",
+    "Looking",
+    "Present",
     "Projects",
     "TokenBody",
     "TokenReply",
@@ -112,6 +116,32 @@ class Projects(Reply, frozen=True):
     """The projects that the caller can see something in."""
 
     projects: tuple[str, ...]
+
+
+class LookBody(Body, frozen=True):
+    """What somebody's page shows now."""
+
+    page: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{8,64}$")]
+    """Chance, by which one page is told from the others of the same person."""
+    project: str | None = None
+    ask_id: Annotated[str, Meta(pattern="^[A-Za-z0-9_-]{1,64}$")] | None = None
+
+
+class Present(Reply, frozen=True):
+    """Somebody who looks."""
+
+    by: str
+    via: str
+    project: str | None
+    ask_id: str | None
+    since: datetime
+    """When they came to it."""
+
+
+class Looking(Reply, frozen=True):
+    """Who else looks, the last to come first."""
+
+    present: tuple[Present, ...]
 
 
 class WhoReply(Reply, frozen=True):

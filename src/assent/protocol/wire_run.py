@@ -18,6 +18,7 @@ __all__ = [
     "FlowStep",
     "HoldBody",
     "Messages",
+    "OutputBody",
     "PostedReply",
     "RunReply",
     "Runs",
@@ -108,6 +109,15 @@ class DriveBody(Body, frozen=True):
     outer: int | None = None
     reason: DoneReason = DoneReason.COMPLETE
     note: str = ""
+
+
+class OutputBody(Body, frozen=True):
+    """What the command of a run has printed, under its driver's fence."""
+
+    text: str
+    fence: int
+    skipped: int = 0
+    """How many bytes before it are handed on by nobody: more came than is kept."""
 
 
 class HoldBody(Body, frozen=True):

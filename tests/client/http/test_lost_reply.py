@@ -41,6 +41,13 @@ class Place:
         sent = Sent(method, f"/projects/{self.project}{path}", {}, content, headers, 0.0)
         return json.loads(line.talk(exchange(line, sent)))
 
+    def look(self) -> Any:
+        """Say what one's page shows."""
+        line = self.doors[Role.HUMAN]._line
+        content = msgspec.json.encode({"page": "page-0001", "project": self.project})
+        sent = Sent("PUT", "/presence", {}, content, {"content-type": "application/json"}, 0.0)
+        return json.loads(line.talk(exchange(line, sent)))
+
 
 def asks(place: Place) -> None:
     """Ask, and end asks in every way."""
@@ -73,12 +80,14 @@ def runs(place: Place) -> None:
     """Drive a run with another in it, and steer it."""
     with place.agent.run(run_id="r-1", max=2, model="haiku") as run:
         for turn in run:
+            run.tell(f"turn {turn.number}\n")
             if turn.number == 1:
                 place.ana.pause("r-1")
                 place.ana.resume("r-1")
                 place.send("POST", "/runs/r-1/control", {"command": "escalate", "model": "opus"}, "k-1")
                 with run.nested(mode="loop", max=1) as inner:
                     list(inner)
+    assert place.agent.read_output("r-1").text == "turn 1\nturn 2\n"
     with pytest.raises(ZeroDivisionError), place.agent.run(run_id="r-2"):
         raise ZeroDivisionError
 
@@ -106,7 +115,8 @@ def work(place: Place) -> None:
 
 
 def tokens(place: Place) -> None:
-    """Make a token, and end it."""
+    """Make a token, and end it; look who is there."""
+    assert place.look() == {"present": []}
     token, _ = place.ana.create_token("agent", name="ci")
     place.ana.revoke_token(token.token_id)
 

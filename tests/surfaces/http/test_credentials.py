@@ -13,7 +13,7 @@ from assent.protocol.principal import Role
 from assent.surfaces.http.events import EVENTS
 from assent.surfaces.http.session import cut_secret
 from tests.surfaces.http.credentials import BAD, Thief, a_thief, knock
-from tests.surfaces.http.world import CALLS, Place, Sent, Trial, World, a_world
+from tests.surfaces.http.world import BODIES, CALLS, Place, Sent, Trial, World, a_world
 
 __all__: list[str] = []
 
@@ -161,7 +161,8 @@ def test_list_of_all_projects_has_only_ones_own(neighbours: Neighbours, name: st
         place.make("open_ask", {"prompt": f"Is {place.project} next?"})
         place.make("add_notification", {"source": "plan", "sourceId": place.project, "questions": ["Which?"]})
         place.parts(VERBS["show_run"])
-    sent = neighbours.send(Trial(VERBS[name], VERBS[name].path))
+    body = BODIES[name](neighbours.ours) if name in BODIES else None
+    sent = neighbours.send(Trial(VERBS[name], VERBS[name].path, body))
     assert sent.status == (403 if name == "verify" else 200)
     assert neighbours.theirs.project.encode() not in sent.body
     assert neighbours.others.project.encode() not in sent.body
@@ -199,6 +200,8 @@ def test_foreign_id_in_a_path_and_missing_one_look_alike(neighbours: Neighbours,
 QUERIES = {
     "list_asks": ("ask", "?state=all&ending={}"),
     "list_all_asks": ("ask", "?state=all&ending={}"),
+    "list_asks behind one": ("ask", "?state=all&before={}"),
+    "list_all_asks behind one": ("ask", "?state=all&before={}"),
     "list_notifications": ("notification", "?status=all&source=plan&source_id={}"),
 }
 
@@ -207,9 +210,11 @@ QUERIES = {
 def test_foreign_id_in_a_query_and_missing_one_look_alike(neighbours: Neighbours, name: str) -> None:
     """Nothing is found by it."""
     part, query = QUERIES[name]
+    verb = VERBS[name.split()[0]]
+    neighbours.ours.parts(VERBS["show_ask"])  # something of ours is there, and older than theirs
     theirs = neighbours.theirs.parts(VERBS[f"show_{part}"])[part]
-    path = neighbours.ours.path(VERBS[name])
-    sent = [neighbours.send(Trial(VERBS[name], path + query.format(found))) for found in (theirs, "nobody-0")]
+    path = neighbours.ours.path(verb)
+    sent = [neighbours.send(Trial(verb, path + query.format(found))) for found in (theirs, "nobody-0")]
     assert [each.status for each in sent] == [200, 200]
     assert sent[0].body == sent[1].body
 

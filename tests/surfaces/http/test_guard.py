@@ -140,6 +140,49 @@ def test_own_page_and_typed_address_are_let_in(world: World, site: str) -> None:
     assert speak(port_of(world), head).status == 200
 
 
+LINK = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+
+
+@pytest.mark.parametrize("path", ["/", "/sign-in"])
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_link_from_elsewhere_opens_the_page(world: World, site: str, path: str) -> None:
+    """In a chat, say. What it opens is the same for everybody, and asks for the rest itself."""
+    head = write_head("GET", path, hosts(port_of(world))[0], LINK | {"Sec-Fetch-Site": site})
+    assert speak(port_of(world), head).status == 200
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "changed"),
+    [
+        ("GET", "/", {"Sec-Fetch-Mode": "no-cors"}),
+        ("GET", "/", {"Sec-Fetch-Mode": None}),
+        ("GET", "/", {"Sec-Fetch-Dest": "iframe"}),
+        ("GET", "/", {"Sec-Fetch-Dest": "image"}),
+        ("GET", "/", {"Sec-Fetch-Dest": None}),
+        ("GET", "/", {"Sec-Fetch-Site": "elsewhere"}),
+        ("GET", "/", {"Origin": "https://evil.example"}),
+        ("GET", "/", {"Origin": "null"}),
+        ("GET", "/?x=1", {}),
+        ("GET", "//", {}),
+        ("HEAD", "/", {}),
+        ("POST", "/", {}),
+        ("GET", "/sign-in", {"Sec-Fetch-Dest": "iframe"}),
+        ("POST", "/sign-in", {}),
+        ("GET", "/page/mark.svg", {}),
+        ("GET", "/asks", {}),
+        ("GET", "/healthz", {}),
+    ],
+    ids=str,
+)
+def test_link_from_elsewhere_opens_nothing_else(
+    world: World, method: str, path: str, changed: dict[str, str | None]
+) -> None:
+    """Not in a frame, not as a picture, not another address, and not what a form sends."""
+    head = write_head(method, path, hosts(port_of(world))[0], LINK | changed)
+    reply = speak(port_of(world), head)
+    assert reply.status == 403
+
+
 def test_what_a_proxy_may_have_written_is_not_believed(world: World) -> None:
     """Whoever can send a request can write these, too."""
     port = port_of(world)

@@ -1,4 +1,4 @@
-"""What the page's scripts send and keep, in Node with as much of a browser as they touch."""
+"""What the script of the sign-in page sends and keeps, in Node with as much of a browser as they touch."""
 
 import shutil
 import subprocess
@@ -77,11 +77,6 @@ def run(folder: Path, script: str, replies: dict[str, Any], *deeds: list[Any], *
 
 SIGNED = {"/sign-in": (200, {"name": "ana", "key": KEY})}
 REFUSED = {"/sign-in": (401, {"error": {"message": "No."}})}
-KNOWN = {
-    "/whoami": (200, {"name": "ana", "projects": ["*"]}),
-    "/asks/count": (200, {"count": 2}),
-    "/sign-out": (204, None),
-}
 
 
 def test_link_signs_in_at_a_click_and_the_page_keeps_the_key(tmp_path: Path) -> None:
@@ -119,28 +114,3 @@ def test_refusal_is_shown_and_nothing_is_kept(tmp_path: Path, replies: dict[str,
     seen = run(tmp_path, "sign-in", replies, ["paste", "submit", "assent_1"])
     assert seen["told"] == told
     assert (seen["kept"], seen["went"], seen["field"]) == ({}, [], "")
-
-
-def test_page_shows_its_key_with_every_request(tmp_path: Path) -> None:
-    """And to paths of its own server only."""
-    seen = run(tmp_path, "index", KNOWN, ["sign-out", "click", None], stored={"assent-key": KEY})
-    assert len(seen["sent"]) == 5
-    first = seen["sent"][:3]
-    assert [sent["headers"] for sent in first] == [{"assent-key": KEY}] * 3
-    assert all(sent["path"].startswith("/") and not sent["path"].startswith("//") for sent in seen["sent"])
-
-
-def test_page_without_a_key_shows_none(tmp_path: Path) -> None:
-    """Whoever has not signed in is shown how to."""
-    seen = run(tmp_path, "index", {"/whoami": (401, {})})
-    assert [(sent["path"], sent["headers"]) for sent in seen["sent"]] == [("/whoami", {})]
-    assert seen["shown"] == ["stranger"]
-
-
-@pytest.mark.parametrize(("status", "kept"), [(204, {}), (401, {}), (503, {"assent-key": KEY})], ids=str)
-def test_signing_out_removes_the_key(tmp_path: Path, status: int, kept: dict[str, str]) -> None:
-    """Once the session has ended; a server that was busy still knows it, so it can be ended again."""
-    replies = KNOWN | {"/sign-out": (status, None)}
-    seen = run(tmp_path, "index", replies, ["sign-out", "click", None], stored={"assent-key": KEY})
-    assert ("/sign-out", "POST") in {(sent["path"], sent["method"]) for sent in seen["sent"]}
-    assert seen["kept"] == kept

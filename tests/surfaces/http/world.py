@@ -14,7 +14,10 @@ from typing import Any
 import httpx2
 import msgspec
 
+from assent.client.journal import make_step, render_opened
 from assent.client.verbs import VERBS, Verb
+from assent.flows.walk_through.walk_through import WALK_THROUGH, ReviewInputs
+from assent.protocol.finding import Intake
 from assent.protocol.principal import Assurance, Role
 from assent.surfaces.http.events import EVENTS
 from assent.testing import FakeClock, ThrowawayStore, throwaway
@@ -159,10 +162,21 @@ class Place:
         body = make(self) if make else None
         if name in ("drive_run", "write_step"):  # the body is about what the path names
             parts = {"flow": _FLOW} | parts
+        if name == "show_review":
+            parts = {"flow": _review(self)} | parts
         return Trial(verb, self.path(verb, **parts), body)
 
 
 _FLOW = "review:1"
+
+
+def _review(place: Place) -> str:
+    flow_id = f"review:{place.world.number()}"
+    inputs = ReviewInputs(Intake(), "plan.md", "2026-11-16")
+    step = make_step(flow_id, 0, render_opened(WALK_THROUGH, inputs))
+    body = msgspec.to_builtins(step) | {"by": ""}
+    place.make("write_step", body, flow=flow_id)
+    return flow_id
 
 
 def _ask(place: Place) -> str:
@@ -233,6 +247,7 @@ BODIES: dict[str, Callable[[Place], Any]] = {
     "control_run": lambda _: {"command": "pause"},
     "start_run": _start,
     "drive_run": lambda _: {"command": "begin", "fence": 1},
+    "tell_output": lambda _: {"text": "3 passed\n", "fence": 1},
     "hold": lambda place: {"flow_id": f"review:{place.world.number()}"},
     "write_step": lambda _: {"flow_id": _FLOW, "step": 0, "digest": "d", "state": "done", "content": "e30="},
     "hand_in": lambda _: {
@@ -252,6 +267,7 @@ BODIES: dict[str, Callable[[Place], Any]] = {
     "say_in_chat": lambda _: {"text": "Use B"},
     "set_policy": lambda _: {"hilConfig": {"architectureDecisions": "notify_and_proceed"}},
     "create_token": lambda _: {"role": "observer", "name": "bob"},
+    "look": lambda place: {"page": "page-0001", "project": place.project},
 }
 """A body that fits, for every verb that has one."""
 

@@ -32,11 +32,12 @@ from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Principal
 from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run, RunId
+from assent.protocol.tail import Tail
 from assent.protocol.task import Task
 from assent.protocol.token import Token
 from assent.protocol.topic import Message
 from assent.protocol.wire import MAX_PAGE
-from assent.protocol.wire_ask import Count
+from assent.protocol.wire_ask import Asks, Count
 from assent.protocol.wire_record import AuditReply, HeadReply, Log, Projects, Tokens, WhoReply
 from assent.protocol.wire_run import HoldBody, Messages, RunReply, Runs, Steps
 from assent.protocol.wire_work import TaskReply, Tasks
@@ -137,8 +138,22 @@ class HttpDoor:
         return self._list("asks", project, {"ending": ask_id, "state": "all"})
 
     def asks(self, project: str | None, state: State | None, limit: int) -> Wait[list[Ask]]:
-        """List asks, newest first."""
-        return self._list("asks", project, {"state": state or "all", "limit": str(min(limit, MAX_PAGE))})
+        """List asks, newest first; a page after the other, where one reply cannot hold them."""
+
+        def ask() -> Exchange[list[Ask]]:
+            name, path = _scoped("list_asks", project)
+            found: list[Ask] = []
+            behind: dict[str, str] = {}
+            while len(found) < limit:
+                query = {"state": state or "all", "limit": str(min(limit - len(found), MAX_PAGE))} | behind
+                told: Asks = yield from self._do(name, path, query=query)
+                found += told.asks
+                if told.next is None:
+                    break
+                behind = {"before": told.next}
+            return found
+
+        return self._line.waits(ask())
 
     def count(self, project: str | None) -> Wait[int]:
         """Count what waits."""
@@ -235,6 +250,11 @@ class HttpDoor:
             return [each.record for each in told.runs]
 
         return self._line.waits(ask())
+
+    def tail(self, project: str, run_id: RunId, after: int) -> Wait[Tail | None]:
+        """Read the tail of a run's output; None where there is no such run."""
+        query = {"after": str(max(0, after))}
+        return self._find("read_output", {"project": project, "run": run_id}, query)
 
     def is_driven(self, project: str, run_id: RunId) -> Wait[bool]:
         """Say whether somebody alive drives the run."""
@@ -404,10 +424,10 @@ class HttpDoor:
         wait = {"wait": f"{seconds:g}"} if seconds > 0 else {}
         return (yield from self._do(name, path, query={**query, **wait}, seconds=seconds, patience=patience))
 
-    def _find(self, name: str, path: Mapping[str, str]) -> Wait[Any]:
+    def _find(self, name: str, path: Mapping[str, str], query: Mapping[str, str] = {}) -> Wait[Any]:
         def ask() -> Exchange[Any]:
             try:
-                return (yield from self._do(name, path))
+                return (yield from self._do(name, path, query=query))
             except NotFoundError:
                 return None
 

@@ -39,6 +39,7 @@ from assent.hub.command import (
     RequestApproval,
     RevokeToken,
     StartRun,
+    TellOutput,
     Told,
     WithdrawAsk,
     WriteStep,
@@ -59,6 +60,7 @@ from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import Json
 from assent.protocol.wire_ask import AnswerBody, ApprovalBody, ReasonBody, RedeemBody
 from assent.protocol.wire_record import TokenBody
+from assent.protocol.wire_run import OutputBody
 from assent.protocol.wire_work import NotificationBody, PatchBody, PolicyBody, TaskBody, TaskPatch
 
 __all__ = ["Ordered", "order"]
@@ -148,6 +150,11 @@ def _redeem(command: RedeemReceipt) -> Ordered:
 def _drive(command: DriverCommand) -> Ordered:
     path = {"run": command.run_id}
     return Ordered("drive_run", path, drive_body(command), told=lambda reply: reply.record)
+
+
+def _tell(command: TellOutput) -> Ordered:
+    body = OutputBody(command.text.decode("utf-8", "replace"), command.fence, command.skipped)
+    return Ordered("tell_output", {"run": command.run_id}, body)
 
 
 def _post(command: PostMessage) -> Ordered:
@@ -261,6 +268,7 @@ _ORDERS: dict[type[Request], Callable[[Any], Ordered]] = {
     RedeemReceipt: _redeem,
     StartRun: lambda command: Ordered("start_run", body=start_body(command), told=lambda reply: reply.record),
     **dict.fromkeys((BeginTurn, EndTurn, PushFrame, PopFrame, FinishRun, FailRun), _drive),
+    TellOutput: _tell,
     PostMessage: _post,
     WriteStep: _write_step,
     TakeResult: _result,

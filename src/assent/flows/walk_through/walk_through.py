@@ -12,6 +12,8 @@ Between the two passes the document changes by deferrals alone. Whoever leaves b
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import msgspec
 
 from assent.flows.document import read_document
@@ -54,8 +56,8 @@ class Outcome(msgspec.Struct, frozen=True):
     ended: Ended | None = None
 
 
-def walk_through(inputs: ReviewInputs) -> Flow[Outcome]:
-    """Go through a review.
+def walk_through(inputs: ReviewInputs, watch: Callable[[Walk], None] | None = None) -> Flow[Outcome]:
+    """Go through a review. Whoever wants to `watch` gets the walk before anybody is asked, and only looks at it.
 
     Raises:
         NotFoundError: there is no such document.
@@ -73,6 +75,8 @@ def walk_through(inputs: ReviewInputs) -> Flow[Outcome]:
     walk = Walk(inputs.path, inputs.date, routed[Route.WALK], append)
     walk.known_digest = safe.digest or document.digest
     walk.failures += _failures(safe, routed[Route.SILENT])
+    if watch is not None:
+        watch(walk)
     try:
         way = yield from _go(inputs, walk, synthesis, safe)
     except LeftError as left:

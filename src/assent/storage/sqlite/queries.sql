@@ -54,6 +54,41 @@ ORDER BY a.opened DESC LIMIT ?;
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE p.project = ?1 AND (?3 IS NULL OR a.state = ?3) ORDER BY a.ask_number DESC LIMIT ?2;
 
+-- opened_before: Of the asks of some projects (a JSON list of numbers) before one, newest first, the place and the
+-- size. What is too much for one page is never read.
+SELECT a.ask_number, 0, length(a.prompt) + coalesce(length(a.ending), 0), a.ask_id FROM asks a NOT INDEXED
+WHERE a.ask_number < ?1 AND a.project_number IN (SELECT value FROM json_each(?2))
+AND (?3 IS NULL OR a.state = ?3) AND (?4 IS NULL OR a.kind = ?4) ORDER BY a.ask_number DESC LIMIT ?5;
+
+-- open_before: The same of a project's open asks.
+SELECT a.ask_number, 0, length(a.prompt), a.ask_id FROM asks a INDEXED BY asks_open
+WHERE a.state = 'open' AND a.project_number = ?1 AND a.ask_number < ?2
+AND (?3 IS NULL OR a.kind = ?3) ORDER BY a.opened DESC LIMIT ?4;
+
+-- ended_before: The same of the asks of a project that ended before a number of the log; the last to end comes first.
+SELECT e.at, e.event_number, length(a.prompt) + coalesce(length(a.ending), 0), a.ask_id
+FROM events e CROSS JOIN asks a ON a.ask_id = e.subject
+WHERE e.event_number > ?1 AND e.event_number < ?2
+AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded')
+AND (?3 IS NULL OR a.kind = ?3) ORDER BY e.event_number DESC LIMIT ?4;
+
+-- place_of_ask: Where an ask stands: in the order of opening, and in that of the last event that changed it.
+SELECT a.ask_number, a.project_number, a.sequence FROM asks a WHERE a.ask_id = ?;
+
+-- event_at: When an event happened.
+SELECT e.at FROM events e WHERE e.event_number = ?;
+
+-- spans: Of the asks that a project opened between two numbers of the log, newest first: whose they are, when they were
+-- opened and changed last, what they are now; of an approval also what a person said.
+SELECT a.kind, a.state, a.asker, e.at, f.at, CASE WHEN a.kind = 'approval' AND a.state = 'answered' THEN a.ending END
+FROM events e CROSS JOIN asks a ON a.ask_id = e.subject
+CROSS JOIN events f ON f.event_number = a.project_number * 1099511627776 + a.sequence
+WHERE e.event_number > ?1 AND e.event_number < ?2 AND e.type = 'ask.opened' ORDER BY e.event_number DESC LIMIT ?3;
+
+-- oldest_open: When the ask was opened that waits longest in a project.
+SELECT a.opened_at FROM asks a INDEXED BY asks_open WHERE a.state = 'open' AND a.project_number = ?
+ORDER BY a.opened LIMIT 1;
+
 -- count_open: How many asks of a project wait.
 SELECT count(*) FROM asks a INDEXED BY asks_open
 WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = ?);
@@ -287,3 +322,17 @@ SELECT d.digest, d.sequence FROM done_commands d WHERE d.project_number = ? AND 
 
 -- insert_done_command: A command that was done.
 INSERT INTO done_commands (project_number, command_id, digest, sequence) VALUES (?, ?, ?, ?);
+
+-- tail: What is kept of a run's output.
+SELECT l.text, l.written, l.at, l.command_id FROM tails l JOIN projects p USING (project_number)
+WHERE p.project = ? AND l.run_id = ?;
+
+-- put_tail: What is kept of a run's output, as it is now. Volatile: not in the log.
+INSERT INTO tails (project_number, run_id, text, written, at, command_id) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (project_number, run_id) DO UPDATE SET text = excluded.text, written = excluded.written,
+at = excluded.at, command_id = excluded.command_id;
+
+-- drop_tails: Of the ended runs of a project, all but the newest lose their tail. There are never many to sort.
+DELETE FROM tails WHERE project_number = ? AND run_id IN (
+  SELECT l.run_id FROM tails l JOIN runs r USING (project_number, run_id)
+  WHERE l.project_number = ? AND r.is_active = 0 ORDER BY r.run_number DESC LIMIT -1 OFFSET ?);

@@ -3,28 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import Any
+from typing import Any, Literal
 
 import apsw
+import msgspec
 
-from assent.protocol.ask import Ask, State
+from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.control import Control
 from assent.protocol.notification import Notification, Source
+from assent.protocol.numbers import Span, Waiting
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run
+from assent.protocol.tail import Tail, tail_of
 from assent.protocol.task import Task
 from assent.protocol.token import Token
 from assent.protocol.topic import Message
-from assent.storage.port import Head, Record, Step
+from assent.storage.port import Head, Page, Record, Step
 from assent.storage.sqlite.connection import connect, plain_errors, rows
 from assent.storage.sqlite.fork import gate
+from assent.storage.sqlite.page import choose_page, read_spans, read_waiting
 from assent.storage.sqlite.receipt_row import receipt_of
 from assent.storage.sqlite.row import ask_of, control_of, message_of, run_of
 from assent.storage.sqlite.schema import is_current
+from assent.storage.sqlite.tail_row import tail_of_row
 from assent.storage.sqlite.token_row import token_of
 from assent.storage.sqlite.transaction import LOG_SHIFT
 from assent.storage.sqlite.work_row import notification_of, policy_of, task_of
@@ -78,6 +83,13 @@ class SqliteReader:
         values = ("%" + escaped, project)
         return self._asks("open_ending_in", values) or self._asks("asks_ending_in", values)
 
+    def asks_by_key(self, project: str, keys: Sequence[str]) -> list[Ask]:
+        """Return the asks of a project that hold these keys."""
+        if project not in self._numbers and not self.head_sequence(project):
+            return []
+        values = (self._numbers[project], msgspec.json.encode(list(keys)).decode())
+        return self._asks("asks_by_key", values)
+
     def asks(self, project: str | None, state: State | None, limit: int) -> list[Ask]:
         """Return the newest asks, of one project or of all, open ones or all."""
         query, rest = ("open_asks", ()) if state is State.OPEN else ("asks", (state,))
@@ -86,6 +98,41 @@ class SqliteReader:
         if len(projects) > 1:
             found.sort(key=lambda ask: ask.opened_at, reverse=True)
         return found[:limit]
+
+    def page(
+        self,
+        projects: Sequence[str] | None,
+        state: State | Literal["ended"] | None,
+        *,
+        kind: Kind | None = None,
+        before: str | None = None,
+        limit: int,
+        most_bytes: int,
+    ) -> Page:
+        """Return the newest asks of some projects or of all, behind the one with the id `before`.
+
+        In the order of their opening; those that have `ended`, in that of their end.
+        """
+        with self.snapshot():
+            ids, has_more = choose_page(
+                self._rows, self._heads_of(projects), state, kind, before, limit, most_bytes
+            )
+            found: dict[str, Ask] = {
+                ask.ask_id: ask for ask in self._asks("asks_in", (msgspec.json.encode(ids).decode(),))
+            }
+        return Page(tuple(found[ask_id] for ask_id in ids), has_more)
+
+    def spans(
+        self, projects: Sequence[str] | None, since: int, limit: int, *, until: int | None = None
+    ) -> list[Span]:
+        """Return the times of the asks that were opened since a moment and before another, of some projects or of all."""
+        with self.snapshot():
+            return read_spans(self._rows, self._heads_of(projects), since, until, limit)
+
+    def waiting(self, projects: Sequence[str] | None) -> Waiting:
+        """Return how many asks wait in some projects or in all, and since when."""
+        with self.snapshot():
+            return read_waiting(self._rows, self._heads_of(projects))
 
     def count_open(self, project: str | None) -> int:
         """Return how many asks wait."""
@@ -180,6 +227,11 @@ class SqliteReader:
         number = self._numbers[project]
         base = number * LOG_SHIFT
         return self._runs("changed_runs", (number, base + after, base + LOG_SHIFT))
+
+    def tail(self, project: str, run_id: str, after: int) -> Tail:
+        """Return what is kept of a run's output after its first `after` bytes."""
+        found = self._rows("tail", (project, run_id))
+        return tail_of(tail_of_row(found[0]) if found else None, after)
 
     def controls(self, project: str) -> list[Control]:
         """Return all controls of a project."""
@@ -281,6 +333,9 @@ class SqliteReader:
 
     def _projects(self, project: str | None) -> list[str]:
         return [project] if project is not None else [head.project for head in self.heads()]
+
+    def _heads_of(self, projects: Sequence[str] | None) -> list[Head]:
+        return [head for head in self.heads() if projects is None or head.project in projects]
 
     def _count(self, query: str, project: str | None) -> int:
         return sum(int(self._one(query, (name,))[0]) for name in self._projects(project))

@@ -20,6 +20,7 @@ from assent.protocol.control import Control
 from assent.protocol.error import CommandReusedError, StoreError
 from assent.protocol.receipt import Receipt, ReceiptId
 from assent.protocol.run import Run, RunId
+from assent.protocol.tail import Kept
 from assent.protocol.token import Token, TokenId
 from assent.protocol.topic import Message
 from assent.storage.chain import genesis, link
@@ -37,6 +38,7 @@ from assent.storage.sqlite.row import (
     message_of,
     run_of,
 )
+from assent.storage.sqlite.tail_row import PutTails
 from assent.storage.sqlite.token_row import PutTokens
 from assent.storage.sqlite.work_transaction import WorkTransaction
 
@@ -67,6 +69,7 @@ class SqliteTransaction(WorkTransaction):
         self._controls: dict[tuple[str, str], Control | None] = {}
         self._changed_runs: dict[tuple[str, str], int] = {}
         self._changed_controls: dict[tuple[str, str], int] = {}
+        self._tails = PutTails(connection, queries)
         self._tokens = PutTokens(connection, queries)
         self._receipts = PutReceipts(connection, queries)
         self._done: dict[tuple[int, str], Done] = {}
@@ -230,6 +233,14 @@ class SqliteTransaction(WorkTransaction):
         self._controls[key] = control
         self._changed_controls[key] = head.number
 
+    def tail(self, head: Head, run_id: RunId) -> Kept | None:
+        """Return what is kept of a run's output, as it is in this transaction."""
+        return self._tails.find(head, run_id)
+
+    def put_tail(self, head: Head, run_id: RunId, kept: Kept) -> None:
+        """Keep this of a run's output; volatile."""
+        self._tails.put(head, run_id, kept)
+
     def token(self, project: str, token_id: TokenId) -> Token | None:
         """Return the token as it is in this transaction."""
         return self._tokens.find(project, token_id)
@@ -282,6 +293,7 @@ class SqliteTransaction(WorkTransaction):
         for ask_id, claim in self._claims.items():
             execute(self._queries["claim_ask"], (None if claim is None else _encode(claim), ask_id))
         self._write_records()
+        self._tails.write()
         self.write_work()
         self._tokens.write()
         self._receipts.write()

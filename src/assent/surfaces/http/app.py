@@ -24,7 +24,7 @@ from assent.client.verbs import VERBS, Verb
 from assent.protocol.error import AssentError, NotFoundError, UnauthorisedError
 from assent.protocol.wire_error import render_error, status_of_error
 from assent.protocol.wire_record import Health
-from assent.surfaces.http import asks, record, runs, trust, work
+from assent.surfaces.http import asks, looking, numbers, record, runs, trust, work
 from assent.surfaces.http.asyncapi import render_asyncapi
 from assent.surfaces.http.caller import find_caller, via_of
 from assent.surfaces.http.events import event_routes
@@ -42,11 +42,18 @@ from assent.surfaces.http.session import port_of
 from assent.surfaces.http.shell import shell_routes
 from assent.surfaces.http.sign_in import SignIn, sign_in_routes
 from assent.surfaces.http.site import Site
+from assent.surfaces.http.spelled import SpelledRoute
 
 __all__ = ["ENDPOINTS", "RECHECK_SECONDS", "build_app"]
 
 ENDPOINTS: dict[str, Endpoint] = (
-    asks.ENDPOINTS | runs.ENDPOINTS | work.ENDPOINTS | trust.ENDPOINTS | record.ENDPOINTS
+    asks.ENDPOINTS
+    | runs.ENDPOINTS
+    | work.ENDPOINTS
+    | trust.ENDPOINTS
+    | record.ENDPOINTS
+    | looking.ENDPOINTS
+    | numbers.ENDPOINTS
 )
 JSON = "application/json"
 RECHECK_SECONDS = 0.5
@@ -60,7 +67,7 @@ _log = logging.getLogger("assent.http")
 def build_app(site: Site, sign_in: SignIn | None = None) -> Starlette:
     """Return the application of a server, which a `Guard` has to stand before."""
     routes: list[BaseRoute] = [
-        Route(verb.path, _endpoint(site, verb, ENDPOINTS[name]), methods=[verb.method], name=name)
+        SpelledRoute(verb.path, _endpoint(site, verb, ENDPOINTS[name]), methods=[verb.method], name=name)
         for name, verb in sorted(VERBS.items(), key=lambda entry: _breadth(entry[1].path))
     ]
     routes += [

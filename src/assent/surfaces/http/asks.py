@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from typing import Literal
 
 from assent.client.awaiting import await_call, await_wait
 from assent.client.driving import check_driver
+from assent.client.history import read_page
 from assent.protocol.ask import Ask, Consequence, State
 from assent.protocol.error import BadRequestError, StillOpen
 from assent.protocol.run import check_run_id
@@ -13,7 +15,18 @@ from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS
 from assent.protocol.wire_ask import AnswerBody, AskBody, Asks, Count
 from assent.surfaces.http.incoming import Endpoint, Incoming
 
-__all__ = ["ENDPOINTS", "after_of", "check_end_of_run", "deadline_of", "limit_of", "seconds_of"]
+__all__ = [
+    "ENDPOINTS",
+    "MAX_ASKS_BYTES",
+    "after_of",
+    "check_end_of_run",
+    "deadline_of",
+    "limit_of",
+    "seconds_of",
+]
+
+MAX_ASKS_BYTES = 4 << 20
+"""So much of asks is told in one reply, or one ask; whoever wants more comes again with its `next`."""
 
 _FARTHEST = 1 << 40
 """No log has so many events."""
@@ -100,18 +113,32 @@ async def _open(request: Incoming) -> Ask:
     )
 
 
+def _state_of(given: str) -> State | Literal["ended"] | None:
+    if given == "all":
+        return None
+    return "ended" if given == "ended" else State(given)
+
+
 async def _list(request: Incoming) -> Asks:
     query = request.query
     limit = limit_of(query.limit)
-    state = None if query.state == "all" else State(query.state)
-    asks: list[Ask] = []
     door = request.site.door
-    for name in request.reached:
-        wait = door.asks(name, state, limit) if query.ending is None else door.find(query.ending, name)
-        page = await await_wait(wait)
-        asks += page
-    asks.sort(key=lambda ask: ask.opened_at, reverse=True)  # of the same moment: as the store has them
-    return Asks(tuple(asks[:limit]))
+    if query.ending is not None:
+        asks = [ask for name in request.reached for ask in await await_wait(door.find(query.ending, name))]
+        asks.sort(key=lambda ask: ask.opened_at, reverse=True)
+        return Asks(tuple(asks[:limit]))
+    page = await await_wait(
+        read_page(
+            door,
+            request.projects,
+            _state_of(query.state),
+            kind=query.kind,
+            before=query.before,
+            limit=limit,
+            most_bytes=MAX_ASKS_BYTES,
+        )
+    )
+    return Asks(page.asks, page.asks[-1].ask_id if page.has_more else None)
 
 
 async def _count(request: Incoming) -> Count:

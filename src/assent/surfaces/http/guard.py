@@ -2,7 +2,8 @@
 
 Rule 1: nothing of a request is believed before it has passed here: no route is looked for, no body is read. What
         somebody in between may have written (`X-Forwarded-…`, `Forwarded`) is not looked at, ever.
-Rule 2: there is no permission for other origins (CORS), for nobody and nothing.
+Rule 2: there is no permission for other origins (CORS), for nobody and nothing. A link from elsewhere may open the
+        page's shell, which holds nothing; nothing else follows from it.
 Rule 3: a credential that is good opens also while others are guessing: what runs out are tries, and a good one takes none.
 Rule 4: every refusal has the shape that all errors have.
 """
@@ -44,6 +45,7 @@ SECURITY_HEADERS: dict[bytes, bytes] = {
     b"content-security-policy": b"default-src 'none'; frame-ancestors 'none'",
     b"cross-origin-opener-policy": b"same-origin",
     b"cross-origin-resource-policy": b"same-origin",
+    b"permissions-policy": b"camera=(), display-capture=(), geolocation=(), microphone=(), payment=(), usb=()",
     b"referrer-policy": b"no-referrer",
     b"x-content-type-options": b"nosniff",
 }
@@ -86,7 +88,7 @@ class Guard:
         return (
             _check_head(scope)
             or self._check_host(headers)
-            or self._check_origin(headers)
+            or self._check_origin(scope, headers)
             or (_check_body(scope["method"], headers) if scope["type"] == "http" else None)
         )
 
@@ -100,10 +102,12 @@ class Guard:
             )
         )
 
-    def _check_origin(self, headers: _Headers) -> Refusal | None:
+    def _check_origin(self, scope: Scope, headers: _Headers) -> Refusal | None:
         origins, sites = headers.all(b"origin"), headers.all(b"sec-fetch-site")
         is_ours = len(origins) <= 1 and all(origin in self._names.origins for origin in origins)
         if is_ours and all(site in _OWN_SITES for site in sites):
+            return None
+        if not origins and _is_link(scope, headers):
             return None
         return _refuse(ForbiddenError("A page from elsewhere can do nothing here."))
 
@@ -118,6 +122,22 @@ class _Headers:
 
     def all(self, name: bytes) -> list[bytes]:
         return self._by_name.get(name, [])
+
+
+_FRONT = frozenset({b"/", b"/sign-in"})
+"""What a link may lead to: the page, and its door. Neither holds anything of a project, nor decides by being fetched."""
+
+
+def _is_link(scope: Scope, headers: _Headers) -> bool:
+    """Say whether somebody followed a link to the page, in a chat say: in a window of its own, to what holds nothing."""
+    is_front = scope["type"] == "http" and scope["method"] == "GET" and scope["raw_path"] in _FRONT
+    return (
+        is_front
+        and not scope["query_string"]
+        and headers.all(b"sec-fetch-site") in ([b"cross-site"], [b"same-site"])
+        and headers.all(b"sec-fetch-mode") == [b"navigate"]
+        and headers.all(b"sec-fetch-dest") == [b"document"]
+    )
 
 
 def _refuse(error: AssentError, status: int | None = None) -> Refusal:

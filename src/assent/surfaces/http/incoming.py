@@ -26,6 +26,7 @@ __all__ = [
     "Endpoint",
     "Incoming",
     "check_reach",
+    "check_reached",
     "command_id_of",
     "read_body",
     "read_query",
@@ -87,6 +88,12 @@ class Incoming(msgspec.Struct, frozen=True):
         projects = self.caller.token.projects
         return [None] if ALL_PROJECTS in projects else list(projects)
 
+    @property
+    def projects(self) -> list[str] | None:
+        """The same as names; None for all of the store."""
+        reached = self.reached
+        return None if None in reached else [name for name in reached if name is not None]
+
 
 Endpoint = Callable[[Incoming], Awaitable[object]]
 
@@ -100,17 +107,26 @@ def check_reach(caller: Caller, verb: Verb, path: dict[str, str]) -> None:
     """
     project = path.get("project")
     if project is not None:
-        try:
-            check_project(project)
-        except BadRequestError:
-            raise NotFoundError("There is no such project here.") from None
-        if not caller.token.reaches(project):
-            raise NotFoundError("There is no such project here.")
+        check_reached(caller, project)
     if caller.token.role not in verb.roles:
         who, deed = caller.token.principal, _DEEDS_OF_PEOPLE.get(verb.name)
         if deed is not None and caller.token.role is Role.AGENT:
             raise ForbiddenError(f"{who} is an agent: only a person can {deed}.")
         raise ForbiddenError(f"{who} may not do that.")
+
+
+def check_reached(caller: Caller, project: str) -> None:
+    """Refuse whoever does not reach a project.
+
+    Raises:
+        NotFoundError: it is not one of the caller's. Foreign and missing look alike.
+    """
+    try:
+        check_project(project)
+    except BadRequestError:
+        raise NotFoundError("There is no such project here.") from None
+    if not caller.token.reaches(project):
+        raise NotFoundError("There is no such project here.")
 
 
 def command_id_of(caller: Caller, path: dict[str, str], key: str | None) -> str:

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from assent.client import steer
 from assent.client.awaiting import await_call, await_wait
-from assent.client.driving import check_driver, drive_run, start_run
+from assent.client.driving import check_driver, drive_run, start_run, tell_output
 from assent.client.http.translate import flow_step, journal_step, posted_reply, run_reply
 from assent.protocol.control import ControlMessage
 from assent.protocol.error import (
@@ -18,6 +18,7 @@ from assent.protocol.error import (
     StillOpen,
 )
 from assent.protocol.run import Run, RunId, check_run_id
+from assent.protocol.tail import Tail
 from assent.protocol.topic import Message, check_topic
 from assent.protocol.wire_run import (
     ControlBody,
@@ -99,6 +100,17 @@ async def _drive(request: Incoming) -> RunReply:
     return await _reply(request, await await_call(call))
 
 
+async def _tell_output(request: Incoming) -> Tail:
+    run_id = check_run_id(request.path["run"])
+    call = tell_output(request.calls, run_id, request.body, command_id=request.command_id)
+    return await await_call(call)
+
+
+async def _read_output(request: Incoming) -> Tail:
+    after = after_of(request.query.after)
+    return await await_call(steer.read_output(request.calls, request.path["run"], after))
+
+
 async def _hold(request: Incoming) -> HoldReply:
     body: HoldBody = request.body
     if body.run_id is not None:
@@ -161,6 +173,8 @@ ENDPOINTS: dict[str, Endpoint] = {
     "control_run": _control,
     "start_run": _start,
     "drive_run": _drive,
+    "tell_output": _tell_output,
+    "read_output": _read_output,
     "hold": _hold,
     "release": release,
     "post_message": _post,

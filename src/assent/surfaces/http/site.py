@@ -18,6 +18,7 @@ from assent.protocol.error import TooManyError
 from assent.protocol.principal import Assurance
 from assent.protocol.token import Token, digest_of, looks_like_token
 from assent.protocol.wire_run import HoldBody
+from assent.surfaces.http.presence import Presence
 
 __all__ = ["MAX_FOLLOWED", "Caller", "Held", "Holding", "Site"]
 
@@ -66,6 +67,7 @@ class Site:
         self._lingering: set[asyncio.Task[Any]] = set()
         self._news: dict[str, tuple[News, int]] = {}
         """By project: what happens there, and how many follow it."""
+        self.presence = Presence()
         self.holdings: dict[str, Holding] = {}
         """By the id of the command that took it: what clients drive alone."""
 

@@ -46,7 +46,7 @@ export function Bar(props) {
             onInput=${(event) => setDeclining(event.target.value)}
         /></label>`
       : html`<p class="bar-mark" aria-live="polite">
-          ${lack ? summary(ask, reply) : html`<b><${Text} value=${summary(ask, reply)} /></b>`}<small
+          ${lack ? summary(ask, reply) : html`<b><${Text} value=${summary(ask, reply)} lines /></b>`}<small
             class=${isKept || !isOnline ? "" : "keyline"}
             >${keysLine({ isOnline, isArmed, isKept })}</small
           >

@@ -19,6 +19,7 @@ import { look } from "/page/presence.js";
 import { bodyOf, emptyReply, isBlank, keptLines, lacking } from "/page/reply.js";
 import { setFate, takeAsks, useStore } from "/page/store.js";
 
+const ANSWERED_IN = ".choice input, .ask-main textarea, .ask-main input";
 const OURS = new Set(["j", "k", "g", "o", "/", "?"]); // the page's own keys never mark
 
 // An ask that this page does not know, as one from the history, is asked for.
@@ -76,28 +77,28 @@ function Answerable({ ask, isArmed, next }) {
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState("");
   const [declining, setDeclining] = useState(null); // the reason in the making, or null
-  const attempt = useRef({ key: "", text: "" });
+  const attempt = useRef({ key: "", text: "", isUnknown: false });
   const form = useRef();
 
   const mayAnswer = who?.role === "human";
   const lack = !mayAnswer ? `${who?.role ?? "strangers"}s cannot answer` : declining !== null ? "" : lacking(ask, reply);
 
-  const send = async () => {
-    if (!isArmed || lack || !isOnline || sending) return;
-    const body = declining !== null ? { decline: true, reason: declining.trim() } : bodyOf(ask, reply);
-    const text = JSON.stringify(body);
-    // The same answer sent again, after a reply that was lost, goes by the same key: it is done once.
-    if (attempt.current.text !== text) attempt.current = { key: newKey(), text };
+  // Sends the attempt, and once more under the same key if its reply was lost: it is done once.
+  const deliver = async () => {
+    const { key, text } = attempt.current;
+    const post = () =>
+      request("POST", projectPath(ask.project, "asks", ask.ask_id, "answer"), { body: JSON.parse(text), key });
     setSending(true);
     setProblem("");
     try {
-      const path = projectPath(ask.project, "asks", ask.ask_id, "answer");
-      const ended = await request("POST", path, { body, key: attempt.current.key });
+      const ended = await post().catch((error) => (error.isOffline ? post() : Promise.reject(error)));
+      attempt.current.isUnknown = false;
       dropDraft(ask.ask_id);
       setFate(ask.ask_id, { isMine: true });
       takeAsks([ended]);
     } catch (error) {
       const ended = error.details?.ask;
+      attempt.current.isUnknown = Boolean(error.isOffline);
       if (ended && ended.state !== "open") {
         setFate(ask.ask_id, { isMine: false, wasSent: true });
         takeAsks([ended]);
@@ -108,7 +109,21 @@ function Answerable({ ask, isArmed, next }) {
     }
   };
 
-  useEffect(() => {
+  const send = async () => {
+    if (!isArmed || lack || !isOnline || sending) return;
+    const text = JSON.stringify(declining !== null ? { decline: true, reason: declining.trim() } : bodyOf(ask, reply));
+    // The same answer sent again, after a reply that was lost, goes by the same key.
+    if (attempt.current.text !== text) attempt.current = { key: newKey(), text, isUnknown: false };
+    await deliver();
+  };
+
+  // Of an answer whose reply was lost the server is asked, by its key, as soon as the ask has ended: whose was it?
+  useLayoutEffect(() => {
+    if (ask.state !== "open" && isOnline && !sending && attempt.current.isUnknown) void deliver();
+  }, [ask.state, isOnline]);
+
+  // At once with the drawing: a key that follows on another's heels must find what that one marked.
+  useLayoutEffect(() => {
     if (ask.state !== "open") return undefined;
     return onKey({
       Enter: () => void send(),
@@ -118,7 +133,7 @@ function Answerable({ ask, isArmed, next }) {
         setReply(emptyReply());
         setDeclining(null);
       },
-      ArrowDown: () => form.current?.querySelector(".choice input")?.focus() ?? false,
+      ArrowDown: ({ target }) => focusFirst(form.current, target),
       "Shift+D": () => isArmed && setDeclining(""),
       "Shift+C": () => isArmed && claim(ask),
       "Shift+I": () => void navigator.clipboard?.writeText(ask.ask_id),
@@ -168,6 +183,13 @@ async function claim(ask) {
   } catch {
     // a courtesy; it stops nobody, and its failing neither
   }
+}
+
+// Goes to where an answer begins; from there on the arrows are the browser's own.
+function focusFirst(form, target) {
+  const first = target.matches("input") ? null : form?.querySelector(ANSWERED_IN);
+  first?.focus();
+  return Boolean(first);
 }
 
 // Marks the option whose keycap was pressed: of the question that has the focus, or else of the first that is not marked.

@@ -5,6 +5,7 @@ import { html, useRef, useState } from "/page/html.js";
 import { Icon } from "/page/icons.js";
 import { plain, Text } from "/page/text.js";
 import { fieldReply, isFreeOnly, keycap, markOwn, OTHER, toggle, write } from "/page/reply.js";
+import { stemOf } from "/page/rows.js";
 
 const MANY = 9; // numbers reach so many; more are filtered
 const SHORT = 24;
@@ -42,7 +43,7 @@ function useShownOptions(field, keys) {
 function legendOf(ask, field) {
   if (field.text) return field.text;
   if (ask.kind === "gate" || ask.prompt.commands.length) return "Select an action";
-  return field.multiple ? "Pick any number" : "Pick one";
+  return stemOf(ask) || (field.multiple ? "Pick any number" : "Pick one");
 }
 
 function hintOf(field) {

@@ -14,7 +14,7 @@ export function silenceOf(ask) {
   return {
     wait: `It stays open after ${at}, and is shown as overdue.`,
     deny: `At ${at} it ends as a no.`,
-    escalate: `At ${at} ${nameOnly(ask.escalate_to) || "others"} are asked, too. It stays open.`,
+    escalate: `At ${at} ${ask.escalate_to ? `${nameOnly(ask.escalate_to)} is` : "others are"} asked, too. It stays open.`,
     "end-run": `At ${at} it ends as a no, and its run ends with it.`,
   }[ask.consequence];
 }

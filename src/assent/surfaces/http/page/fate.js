@@ -1,6 +1,6 @@
 // How an ask ended, and what became of the answer that was made here: told as it is, with who and what.
 
-import { html, useEffect } from "/page/html.js";
+import { html, useLayoutEffect } from "/page/html.js";
 import { Facts } from "/page/facts.js";
 import { Head, Said } from "/page/head.js";
 import { Icon } from "/page/icons.js";
@@ -47,7 +47,7 @@ function Answered({ ask, fate, who }) {
   return html`<div class="fate ${isMine ? "fate-ok" : "fate-lost"}" role="status">
     <${Icon} name=${isMine ? "i-tick" : "i-split"} />
     <h3>${title}</h3>
-    <p class="big">${!isMine && html`<${Text} value=${name} />: `}<b><${Text} value=${answerWords(ask)} /></b></p>
+    <p class="big">${!isMine && html`<${Text} value=${name} />: `}<b><${Text} value=${answerWords(ask)} lines /></b></p>
     <p class="quiet">
       ${moment(at)}, via <${Text} value=${via} />, ${ASSURANCES[assurance] ?? assurance}, after ${took}. The agent has been
       told this answer and nothing else.
@@ -72,7 +72,7 @@ function Ended({ ask }) {
     <${Icon} name=${icon} />
     <h3><${Text} value=${title} /></h3>
     <p>${words}</p>
-    ${ask.outcome.reason && html`<p>“<${Text} value=${ask.outcome.reason} />”</p>`}
+    ${ask.outcome.reason && html`<p>“<${Text} value=${ask.outcome.reason} lines />”</p>`}
     <p class="quiet">
       ${moment(ask.outcome.at)}, by <${Text} value=${nameOnly(ask.outcome.by)} />${ask.outcome.via && html`, via <${Text} value=${ask.outcome.via} />`}
     </p>
@@ -81,7 +81,7 @@ function Ended({ ask }) {
 
 export function Fate({ ask, fate, who, kept, next }) {
   const onward = next ?? null;
-  useEffect(() => onKey({ Enter: () => (onward ? go(askHref(onward)) : false) }));
+  useLayoutEffect(() => onKey({ Enter: () => (onward ? go(askHref(onward)) : false) }));
   const flow = flowOf(ask);
   return html`<section class="ask" aria-labelledby="t-ask">
     <div class="ask-main">

@@ -1,6 +1,6 @@
 // The frame around every page: where one is, what waits, who one is, and whether the server is there.
 
-import { html, useEffect, useState } from "/page/html.js";
+import { html, useEffect, useLayoutEffect, useState } from "/page/html.js";
 import { Help } from "/page/help.js";
 import { Icon, Mark } from "/page/icons.js";
 import { onKey } from "/page/keys.js";
@@ -69,7 +69,7 @@ export function Frame({ route, children }) {
   const open = [...asks.values()].filter((ask) => ask.state === "open");
   const active = [...runs.values()].filter((run) => !run.ended_at).length;
   const only = route.page === "inbox" ? route.query.get("project") : null;
-  useEffect(() => {
+  useLayoutEffect(() => {
     const goTo = Object.fromEntries(PAGES.map(([page]) => [page[0], () => go(href(page))]));
     return onKey({
       "?": () => setHelp(true),

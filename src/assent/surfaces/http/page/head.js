@@ -5,7 +5,7 @@ import { Icon } from "/page/icons.js";
 import { othersAt } from "/page/presence.js";
 import { Prose, useProse } from "/page/prose.js";
 import { href } from "/page/route.js";
-import { kindOf } from "/page/rows.js";
+import { kindOf, stemOf } from "/page/rows.js";
 import { useNow, useStore } from "/page/store.js";
 import { Text } from "/page/text.js";
 import { left } from "/page/time.js";
@@ -21,6 +21,8 @@ export function Head({ ask, children }) {
   const who = useStore((state) => state.who);
   const kind = kindOf(ask);
   const others = ask.state === "open" && othersAt(ask, presence, who);
+  const isParted = ask.state === "open" && stemOf(ask); // the rest of it stands above the options
+  const title = isParted ? ask.prompt.title.split("\n")[0] : ask.prompt.title;
   return html`<div class="ask-head">
     <a class="btn btn-bare btn-small back" href=${href("inbox")}><${Icon} name="i-back" />Inbox</a>
     <p class="ask-kind">
@@ -30,7 +32,7 @@ export function Head({ ask, children }) {
       ${others && html`<span class="tag"><${Icon} name="i-eye" /><${Text} value=${others} /></span>`}
     </p>
     ${children}
-    <h2 id="t-ask"><${Text} value=${ask.prompt.title} /></h2>
+    <h2 id="t-ask"><${Text} value=${title} lines=${Boolean(stemOf(ask))} /></h2>
   </div>`;
 }
 

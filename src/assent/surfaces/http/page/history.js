@@ -2,13 +2,24 @@
 
 import { html, useEffect, useMemo, useRef, useState } from "/page/html.js";
 import { get, projectPath } from "/page/api.js";
-import { Icon, Mark } from "/page/icons.js";
+import {
+  Choice,
+  EventLink,
+  Head,
+  Newer,
+  Nothing,
+  number,
+  Older,
+  Search,
+  useSettled,
+} from "/page/history-parts.js";
+import { Icon } from "/page/icons.js";
 import { onEvent } from "/page/live.js";
 import { Log } from "/page/log.js";
 import { ASSURANCE, askText, detailOf, fits, outcomeOf, tookMs, wordsIn } from "/page/past.js";
 import { href } from "/page/route.js";
-import { endOf, kindOf, KINDS } from "/page/rows.js";
-import { useStore } from "/page/store.js";
+import { endOf, kindOf, KINDS, titleOf } from "/page/rows.js";
+import { serverNow, useStore } from "/page/store.js";
 import { nameOnly, plain, Text } from "/page/text.js";
 import { moment, span } from "/page/time.js";
 import { Timeline } from "/page/timeline.js";
@@ -16,50 +27,10 @@ import { Timeline } from "/page/timeline.js";
 const PAGE = 50;
 const SEARCH_PAGES = 10; // so many pages are searched before somebody is asked whether to go on
 const ENOUGH = 25; // so many finds fill a screen
-const TYPING_MS = 250;
 const ENDS = new Set(["ask.answered", "ask.declined", "ask.withdrawn", "ask.expired", "ask.superseded"]);
-const TABS = [["answers", "Answers"], ["log", "Event log"], ["run", "One run"]];
 
-export const logHref = (project, sequence) => `${href("history", "log", project)}?at=${sequence}`;
-
-// The head that the three pages of the history share.
-export function Head({ tab, children }) {
-  return html`<div class="page-head">
-    <h1>History</h1>
-    <nav class="tabs" aria-label="Parts of the history">
-      ${TABS.map(([each, name]) => html`<a key=${each} href=${href("history", each)} aria-current=${each === tab ? "page" : null}>${name}</a>`)}
-    </nav>
-    ${children}
-  </div>`;
-}
-
-export function Search({ value, onInput, placeholder, label }) {
-  return html`<label class="search push">
-    <span class="sr">${label}</span>
-    <${Icon} name="i-search" />
-    <input class="field" type="search" autocomplete="off" spellcheck="false" placeholder=${placeholder} value=${value} onInput=${(event) => onInput(event.target.value)} />
-  </label>`;
-}
-
-export function Choice({ label, value, options, onChange }) {
-  return html`<label class="pick"><span class="sr">${label}</span>
-    <select class="field" value=${value} onChange=${(event) => onChange(event.target.value)}>
-      ${options.map(([each, name]) => html`<option key=${each} value=${each} selected=${each === value}>${name}</option>`)}
-    </select>
-  </label>`;
-}
-
-// What is typed, once the typing has stopped.
-export function useSettled(value) {
-  const [settled, setSettled] = useState(value);
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(value), TYPING_MS);
-    return () => clearTimeout(timer);
-  }, [value]);
-  return settled;
-}
-
-// Ended asks, the last to end first, page after page. With words to look for it reads on until a screen is full of finds.
+// Ended asks, the last to end first, page after page; with words to look for, until a screen is full of
+// finds.
 function useEnded(kind, project, text) {
   const empty = { asks: [], next: null, isBusy: true, isStarted: false, problem: "" };
   const [told, setTold] = useState(empty);
@@ -84,7 +55,8 @@ function useEnded(kind, project, text) {
       }
       setTold({ asks, next, isBusy: false, isStarted: true, problem: "" });
     } catch (error) {
-      if (mine === turn.current) setTold({ asks, next, isBusy: false, isStarted: true, problem: error.message });
+      if (mine === turn.current)
+        setTold({ asks, next, isBusy: false, isStarted: true, problem: error.message });
     }
   }
 
@@ -100,7 +72,7 @@ function useEnded(kind, project, text) {
   useEffect(() => {
     if (!words.length || !told.isStarted || !told.next) return;
     if (told.asks.filter((ask) => fits(askText(ask), words)).length < ENOUGH) read(told.next, told.asks);
-  }, [text]);
+  }, [text, told.isStarted]);
   return { ...told, start, more: () => read(told.next, told.asks) };
 }
 
@@ -109,7 +81,11 @@ function useNewer(kind, project, asks) {
   const [newer, setNewer] = useState(0);
   useEffect(() => setNewer(0), [asks.length ? asks[0].ask_id : "", kind, project]);
   useEffect(
-    () => onEvent((event) => ENDS.has(event.type) && (!project || event.project === project) && setNewer((count) => count + 1)),
+    () =>
+      onEvent(
+        (event) =>
+          ENDS.has(event.type) && (!project || event.project === project) && setNewer((count) => count + 1),
+      ),
     [project],
   );
   return [newer, () => setNewer(0)];
@@ -119,22 +95,43 @@ function Row({ ask }) {
   const end = endOf(ask);
   const [icon, word] = outcomeOf(ask);
   const detail = detailOf(ask);
+  // A template drops the space at a line's end, so what stands beside other words is put together here.
+  const run =
+    ask.run_id &&
+    html`${" · "}<a href=${href("history", "run", ask.project, ask.run_id)}
+        ><${Text} value=${`run ${ask.run_id}`}
+      /></a>`;
   const isNobody = ask.state === "expired" || !end.by;
   return html`<tr>
-    <td data-th="When"><time datetime=${end.at}>${moment(end.at)}</time></td>
+    <td data-th="When"><time datetime=${end.at}>${moment(end.at, serverNow())}</time></td>
     <td class="what">
-      <a href=${href("inbox", ask.project, ask.ask_id)}><${Text} value=${ask.prompt.title} /></a>
-      <small>${kindOf(ask).name} · <${Text} value=${ask.project} /> · <${Text} value=${ask.asker} />${ask.run_id &&
-      html` · <a href=${href("history", "run", ask.project, ask.run_id)}>run <${Text} value=${ask.run_id} /></a>`}</small>
+      <a href=${href("inbox", ask.project, ask.ask_id)}><${Text} value=${titleOf(ask)} /></a>
+      <small>${kindOf(ask).name} · <${Text} value=${`${ask.project} · ${ask.asker}`} />${run}</small>
     </td>
-    <td data-th="Ended"><span><span class="outcome"><${Icon} name=${icon} />${word}</span>${detail && html`<small><${Text} value=${detail} /></small>`}</span></td>
+    <td data-th="Ended">
+      <span>
+        <span class="outcome"><${Icon} name=${icon} />${word}</span>
+        ${detail && html`<small><${Text} value=${detail} /></small>`}
+      </span>
+    </td>
     <td data-th="Who">${isNobody ? "nobody" : html`<${Text} value=${nameOnly(end.by)} />`}</td>
     <td data-th="Via">${end.via ? html`<${Text} value=${end.via} />` : "–"}</td>
-    <td data-th="Assurance">${end.assurance ? html`<span>${end.assurance}<small>${ASSURANCE[end.assurance]}</small></span>` : "–"}</td>
+    <td data-th="Assurance">
+      ${end.assurance ? html`<span>${end.assurance}<small>${ASSURANCE[end.assurance]}</small></span>` : "–"}
+    </td>
     <td data-th="Took" class="r">${span(tookMs(ask))}</td>
-    <td data-th="Event" class="r"><a class="mono" href=${logHref(ask.project, ask.sequence)}><span class="sr">Event </span>${ask.sequence.toLocaleString("en-GB")}</a></td>
+    <td data-th="Event" class="r">
+      <${EventLink} project=${ask.project} sequence=${ask.sequence} />
+    </td>
   </tr>`;
 }
+
+const None = ({ isFiltered }) =>
+  isFiltered
+    ? html`<${Nothing} title="Nothing fits">Other words, or all kinds and projects, may find it.<//>`
+    : html`<${Nothing} title="Nothing has ended yet">
+        What you answer, decline or let go appears here, with who, when and how.
+      <//>`;
 
 function Answers({ route }) {
   const projects = useStore((state) => state.projects);
@@ -147,39 +144,71 @@ function Answers({ route }) {
   const [newer, forget] = useNewer(kind, project, asks);
   const found = useMemo(() => asks.filter((ask) => fits(askText(ask), words)), [asks, text]);
   const isFiltered = Boolean(kind || project || words.length);
+  const [searching, end] = [words.length ? "Search" : "Load", next ? "" : ", which is all"];
+  const isOver = isStarted && !isBusy && !problem && !next;
+  const refresh = () => {
+    forget();
+    start();
+  };
   const kinds = Object.entries(KINDS).filter(([each]) => each !== "round");
   return html`<div class="page">
     <${Head} tab="answers">
       <div class="picks push">
-        <${Choice} label="Kind" value=${kind} onChange=${setKind} options=${[["", "All kinds"], ...kinds.map(([each, { name }]) => [each, name])]} />
-        <${Choice} label="Project" value=${project} onChange=${setProject} options=${[["", "All projects"], ...projects.map((each) => [each, plain(each)])]} />
-        <${Search} value=${typed} onInput=${setTyped} placeholder="Who, what, digest, run…" label="Search the history" />
+        <${Choice}
+          label="Kind"
+          value=${kind}
+          onChange=${setKind}
+          options=${[["", "All kinds"], ...kinds.map(([each, { name }]) => [each, name])]}
+        />
+        <${Choice}
+          label="Project"
+          value=${project}
+          onChange=${setProject}
+          options=${[["", "All projects"], ...projects.map((each) => [each, plain(each)])]}
+        />
+        <${Search}
+          value=${typed}
+          onInput=${setTyped}
+          placeholder="Who, what, digest, run…"
+          label="Search the history"
+        />
       </div>
     <//>
     <div class="page-body">
-      ${newer > 0 && html`<p class="newer"><button class="btn btn-small" type="button" onClick=${() => { forget(); start(); }}><${Icon} name="i-up" />${newer} newer: show</button></p>`}
-      ${found.length > 0 &&
-      html`<div class="tablewrap" tabindex="0" role="region" aria-label="Asks that have ended">
-        <table class="table history">
-          <thead><tr>
-            <th scope="col">When</th><th scope="col">Ask</th><th scope="col">How it ended</th><th scope="col">Who</th>
-            <th scope="col">Via</th><th scope="col">Assurance</th><th scope="col" class="r">Took</th><th scope="col" class="r">Event</th>
-          </tr></thead>
-          <tbody>${found.map((ask) => html`<${Row} key=${ask.ask_id} ask=${ask} />`)}</tbody>
-        </table>
-      </div>`}
-      ${isStarted && !isBusy && !found.length && !problem && !next &&
-      html`<section class="blank" aria-labelledby="t-none"><${Mark} />
-        <h2 id="t-none">${isFiltered ? "Nothing fits" : "Nothing has ended yet"}</h2>
-        <p>${isFiltered ? "Other words, or all kinds and projects, may find it." : "What you answer, decline or let go appears here, with who, when and how."}</p>
-      </section>`}
+      ${newer > 0 && html`<${Newer} onClick=${refresh}>${number(newer)} newer: show<//>`}
+      ${
+        found.length > 0 &&
+        html`<div class="tablewrap" tabindex="0" role="region" aria-label="Asks that have ended">
+          <table class="table history">
+            <thead>
+              <tr>
+                <th scope="col">When</th>
+                <th scope="col">Ask</th>
+                <th scope="col">How it ended</th>
+                <th scope="col">Who</th>
+                <th scope="col">Via</th>
+                <th scope="col">Assurance</th>
+                <th scope="col" class="r">Took</th>
+                <th scope="col" class="r">Event</th>
+              </tr>
+            </thead>
+            <tbody>
+              ${found.map((ask) => html`<${Row} key=${ask.ask_id} ask=${ask} />`)}
+            </tbody>
+          </table>
+        </div>`
+      }
+      ${isOver && !found.length && html`<${None} isFiltered=${isFiltered} />`}
       <div class="reach" role="status">
         ${problem && html`<span class="notice">${problem}</span>`}
-        ${isStarted && words.length > 0 &&
-        html`<span>${found.length.toLocaleString("en-GB")} found in the last ${asks.length.toLocaleString("en-GB")}${next ? "" : ", which is all"}.</span>`}
+        ${
+          isStarted &&
+          words.length > 0 &&
+          html`<span>${number(found.length)} found in the last ${number(asks.length)}${end}.</span>`
+        }
         ${isBusy && html`<span>${words.length ? "Searching…" : "One moment"}</span>`}
       </div>
-      ${(next || problem) && !isBusy && html`<p><button class="btn" type="button" onClick=${more}>${words.length ? "Search older ones" : "Load older ones"}</button></p>`}
+      ${(next || problem) && !isBusy && html`<${Older} onClick=${more}>${searching} older ones<//>`}
     </div>
   </div>`;
 }

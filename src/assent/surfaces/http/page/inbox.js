@@ -9,8 +9,9 @@ import { readDraft } from "/page/draft.js";
 import { Icon, Mark } from "/page/icons.js";
 import { onKey } from "/page/keys.js";
 import { othersAt } from "/page/presence.js";
-import { askHref, go, href, replace } from "/page/route.js";
+import { askHref, go, href, parse, replace } from "/page/route.js";
 import { countKinds, endOf, kindOf, KINDS, matches, order, parseFilter, THEN, titleOf, toggleWord } from "/page/rows.js";
+import { useStillRows } from "/page/still-rows.js";
 import { useNow, useStore } from "/page/store.js";
 import { nameOnly, Text } from "/page/text.js";
 import { age, clock, left } from "/page/time.js";
@@ -20,11 +21,12 @@ const LIST_TICK_MS = 10_000;
 
 function Row({ ask, isCurrent, now, others, hasDraft }) {
   const kind = kindOf(ask);
+  const address = askHref(ask);
   const ageText = age(ask.opened_at, now);
   const due = ask.deadline ? left(ask.deadline, now) : "";
   // The same drawing as long as nothing of it is another: 500 rows must not be drawn for one that is new.
   return useMemo(
-    () => html`<a class="row" href=${askHref(ask)} aria-current=${isCurrent ? "true" : null} data-ask=${ask.ask_id}>
+    () => html`<a class="row" href=${address} aria-current=${isCurrent ? "true" : null} data-ask=${ask.ask_id}>
       <${Icon} name=${kind.icon} />
       <span class="row-top"><b>${kind.name}</b> · <${Text} value=${ask.project} /></span>
       <time class="row-age" datetime=${ask.opened_at}>${ageText}</time>
@@ -37,7 +39,7 @@ function Row({ ask, isCurrent, now, others, hasDraft }) {
         ${ask.is_undelivered && html`<span class="flag flag-due"><${Icon} name="i-alert" />shown nowhere else</span>`}
       </span>
     </a>`,
-    [ask, isCurrent, ageText, due, others, hasDraft],
+    [ask, address, isCurrent, ageText, due, others, hasDraft],
   );
 }
 
@@ -51,41 +53,16 @@ const ENDED = {
 
 function EndedRow({ ask, isCurrent }) {
   const [icon, say] = ENDED[ask.state];
+  const address = askHref(ask);
   return useMemo(
-    () => html`<a class="row row-ended" href=${askHref(ask)} aria-current=${isCurrent ? "true" : null} data-ask=${ask.ask_id}>
+    () => html`<a class="row row-ended" href=${address} aria-current=${isCurrent ? "true" : null} data-ask=${ask.ask_id}>
       <${Icon} name=${icon} />
       <span class="row-top"><${Text} value=${say(ask)} /> · <${Text} value=${ask.project} /></span>
       <time class="row-age" datetime=${endOf(ask).at}>${clock(endOf(ask).at)}</time>
       <span class="row-title"><${Text} value=${titleOf(ask)} /></span>
     </a>`,
-    [ask, isCurrent],
+    [ask, address, isCurrent],
   );
-}
-
-// Keeps the selected row where it is on the screen when rows come or go above it; says how many came out of sight.
-function useStillRows(rows, currentId, keys) {
-  const place = useRef({ top: null, id: null });
-  useLayoutEffect(() => {
-    const list = rows.current;
-    const row = list?.querySelector("[aria-current]");
-    const top = row ? row.getBoundingClientRect().top : null;
-    if (top !== null && place.current.id === currentId && place.current.top !== null) {
-      list.scrollTop += top - place.current.top;
-    }
-    place.current = { id: currentId, top: row ? row.getBoundingClientRect().top : null };
-  }, [keys]);
-  useLayoutEffect(() => {
-    const row = rows.current?.querySelector("[aria-current]");
-    row?.scrollIntoView({ block: "nearest" });
-    place.current = { id: currentId, top: row ? row.getBoundingClientRect().top : null };
-    const keep = () => {
-      const here = rows.current?.querySelector("[aria-current]");
-      place.current.top = here ? here.getBoundingClientRect().top : null;
-    };
-    const list = rows.current;
-    list?.addEventListener("scroll", keep, { passive: true });
-    return () => list?.removeEventListener("scroll", keep);
-  }, [currentId]);
 }
 
 function List({ groups, currentId, filter, setFilter, kinds, waits, isFiltered }) {
@@ -93,8 +70,7 @@ function List({ groups, currentId, filter, setFilter, kinds, waits, isFiltered }
   const presence = useStore((state) => state.presence);
   const who = useStore((state) => state.who);
   const rows = useRef();
-  const keys = [...groups.urgent, ...groups.calm].map((ask) => ask.ask_id).join(" ");
-  useStillRows(rows, currentId, keys);
+  useStillRows(rows, currentId);
   const draw = (asks) => html`<ul>
     ${asks.map(
       (ask) => html`<li key=${ask.ask_id}>
@@ -147,20 +123,22 @@ function List({ groups, currentId, filter, setFilter, kinds, waits, isFiltered }
       </div>`}
     </div>
     <div class="rows" ref=${rows}>
-      ${groups.urgent.length > 0 && html`<h2>Time runs</h2>${draw(groups.urgent)}`}
-      ${groups.calm.length > 0 && html`<h2>${groups.urgent.length ? "No hurry" : "Waiting"}</h2>${draw(groups.calm)}`}
-      ${isFiltered &&
-      !groups.urgent.length &&
-      !groups.calm.length &&
-      html`<p class="rows-none">Nothing that waits fits this filter.
-        <button type="button" class="btn btn-small" onClick=${() => setFilter("")}>Show all</button></p>`}
-      ${groups.ended.length > 0 &&
-      html`<h2>Ended while you were here</h2>
-        <ul>
-          ${groups.ended.map(
-            (ask) => html`<li key=${ask.ask_id}><${EndedRow} ask=${ask} isCurrent=${ask.ask_id === currentId} /></li>`,
-          )}
-        </ul>`}
+      <div>
+        ${groups.urgent.length > 0 && html`<h2>Time runs</h2>${draw(groups.urgent)}`}
+        ${groups.calm.length > 0 && html`<h2>${groups.urgent.length ? "No hurry" : "Waiting"}</h2>${draw(groups.calm)}`}
+        ${isFiltered &&
+        !groups.urgent.length &&
+        !groups.calm.length &&
+        html`<p class="rows-none">Nothing that waits fits this filter.
+          <button type="button" class="btn btn-small" onClick=${() => setFilter("")}>Show all</button></p>`}
+        ${groups.ended.length > 0 &&
+        html`<h2>Ended while you were here</h2>
+          <ul>
+            ${groups.ended.map(
+              (ask) => html`<li key=${ask.ask_id}><${EndedRow} ask=${ask} isCurrent=${ask.ask_id === currentId} /></li>`,
+            )}
+          </ul>`}
+      </div>
     </div>
     <p class="list-foot" aria-hidden="true">
       <span><kbd class="key">j</kbd> <kbd class="key">k</kbd> move</span><span><kbd class="key">A</kbd> mark</span
@@ -190,7 +168,7 @@ export function Inbox({ route }) {
   const isLoaded = useStore((state) => state.isLoaded);
   const [filter, setFilter] = useState("");
   const onlyProject = route.query.get("project");
-  const [project, askId] = onlyProject ? [] : route.parts;
+  const [project, askId] = route.parts;
   const all = useMemo(() => [...asks.values()].filter((ask) => !onlyProject || ask.project === onlyProject), [asks, onlyProject]);
   const groups = useMemo(() => {
     const wanted = parseFilter(filter);
@@ -208,9 +186,11 @@ export function Inbox({ route }) {
   }, [askId, first?.ask_id, isLoaded]);
 
   const next = nextAfter(open, askId);
-  useEffect(() => {
+  useLayoutEffect(() => {
     const step = (by) => {
-      const at = shown.findIndex((ask) => ask.ask_id === askId);
+      // By the address, which is ahead of the drawing when a key follows on another's heels.
+      const [, hereId] = parse(location.hash).parts;
+      const at = shown.findIndex((ask) => ask.ask_id === hereId);
       const to = at < 0 ? (next ?? shown[0]) : shown[Math.min(shown.length - 1, Math.max(0, at + by))];
       if (to) go(askHref(to));
     };

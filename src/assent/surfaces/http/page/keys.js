@@ -34,6 +34,8 @@ function hear(event) {
   }
   if ((event.ctrlKey || event.metaKey || event.altKey) && !isSend) return;
   const name = isSend ? "Ctrl+Enter" : nameOf(event);
+  // A key that is held down sends once, and not also whatever is drawn next.
+  if (event.repeat && (isSend || name === "Enter")) return void event.preventDefault();
   // Where a button or a link has the focus, Enter and the space bar are its own.
   if ((name === "Enter" || name === " ") && event.target.closest?.("a, button, summary")) return;
   for (const taker of takers.toReversed()) {

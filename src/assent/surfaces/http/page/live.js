@@ -12,7 +12,7 @@ import { change, getState, setServerTime, takeAsks, takeRuns } from "/page/store
 
 const FIRST_TRY_MS = 300;
 const LAST_TRY_MS = 8_000;
-const LOOK_MS = 5_000; // for projects that are new
+const LOOK_MS = 3_000; // for projects that are new
 const TICK_MS = 1_000;
 const SLEPT_MS = 10_000; // a tick that is so late slept, and its sockets may be dead without knowing it
 const MANY = 8; // so many asks of a project are asked for one by one; more of them as a list

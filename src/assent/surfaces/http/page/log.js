@@ -1,16 +1,16 @@
-// The event log of a project, newest first. It is read from its end in stretches, and a search says how far it has read:
-// "not found" is never said of what nobody looked at.
+// The event log of a project, newest first. It is read from its end in stretches, and a search says how far
+// it has read: "not found" is never said of what nobody looked at.
 
 import { html, useEffect, useMemo, useRef, useState } from "/page/html.js";
 import { get, projectPath } from "/page/api.js";
-import { Choice, Head, Search, useSettled } from "/page/history.js";
-import { Icon, Mark } from "/page/icons.js";
+import { sayEvent } from "/page/event-words.js";
+import { Choice, Head, Newer, Nothing, number, Older, Search, useSettled } from "/page/history-parts.js";
 import { onEvent } from "/page/live.js";
-import { eventText, fits, readDown, sayEvent, wordsIn } from "/page/past.js";
+import { byDay, eventText, fits, readDown, sayReach, wordsIn } from "/page/past.js";
 import { go, href } from "/page/route.js";
 import { useStore } from "/page/store.js";
 import { plain, Text } from "/page/text.js";
-import { moment } from "/page/time.js";
+import { clock } from "/page/time.js";
 
 const STRETCH = 100;
 const SEARCH_STRETCHES = 20;
@@ -41,7 +41,8 @@ export function useLog(project, from, text) {
         if (mine !== turn.current) return;
         low = Math.max(0, high - STRETCH);
         events = [...events, ...page];
-        if (events.slice(known.length).filter((event) => fits(eventText(event), words)).length >= ENOUGH) break;
+        if (events.slice(known.length).filter((event) => fits(eventText(event), words)).length >= ENOUGH)
+          break;
         setTold({ events, low, isBusy: true, problem: "" });
       }
       setTold({ events, low, isBusy: false, problem: "" });
@@ -60,8 +61,9 @@ export function useLog(project, from, text) {
   }, [project, from]);
   useEffect(() => {
     if (!words.length || told.low === null || told.low === 0) return;
-    if (told.events.filter((event) => fits(eventText(event), words)).length < ENOUGH) down(told.events, told.low);
-  }, [text]);
+    if (told.events.filter((event) => fits(eventText(event), words)).length < ENOUGH)
+      down(told.events, told.low);
+  }, [text, told.low === null]);
   return { ...told, start, more: () => down(told.events, told.low) };
 }
 
@@ -71,8 +73,18 @@ function Json({ event }) {
   const text = useMemo(() => JSON.stringify(event, null, 2), [event]);
   const [isAll, setIsAll] = useState(false);
   const isCut = !isAll && text.length > SHOWN_SIGNS;
-  return html`<pre class="json" tabindex="0" role="region" aria-label=${`Event ${event.sequence} as JSON`}><${Text} value=${isCut ? text.slice(0, SHOWN_SIGNS) : text} lines=${true} /></pre>
-    ${isCut && html`<button class="btn btn-small" type="button" onClick=${() => setIsAll(true)}>Show all ${text.length.toLocaleString("en-GB")} characters</button>`}`;
+  return html`<pre
+      class="json"
+      tabindex="0"
+      role="region"
+      aria-label=${`Event ${event.sequence} as JSON`}
+    ><${Text} value=${isCut ? text.slice(0, SHOWN_SIGNS) : text} lines=${true} /></pre>
+    ${
+      isCut &&
+      html`<button class="btn btn-small" type="button" onClick=${() => setIsAll(true)}>
+        Show all ${number(text.length)} characters
+      </button>`
+    }`;
 }
 
 function Entry({ event, isMarked }) {
@@ -84,10 +96,12 @@ function Entry({ event, isMarked }) {
   return html`<li class="event" ref=${place} data-marked=${isMarked ? "true" : null}>
     <details open=${isOpen} onToggle=${(toggled) => setIsOpen(toggled.target.open)}>
       <summary>
-        <span class="event-number mono"><span class="sr">Event </span>${event.sequence.toLocaleString("en-GB")}</span>
-        <time datetime=${event.at}>${moment(event.at)}</time>
+        <span class="event-number mono"><span class="sr">Event </span>${number(event.sequence)}</span>
+        <time datetime=${event.at}>${clock(event.at)}</time>
         <b class="event-type"><${Text} value=${event.type} /></b>
-        <span class="event-words"><${Text} value=${sayEvent(event)} /><small class="mono"><${Text} value=${event.subject} /></small></span>
+        <span class="event-words"
+          ><${Text} value=${sayEvent(event)} /><small class="mono"><${Text} value=${event.subject} /></small
+        ></span>
       </summary>
       ${isOpen && html`<${Json} event=${event} />`}
     </details>
@@ -101,6 +115,13 @@ function useNewer(project, events) {
   return newer;
 }
 
+const None = ({ isSearch }) =>
+  isSearch
+    ? html`<${Nothing} title="Not in this log">All of it was searched.<//>`
+    : html`<${Nothing} title="Nothing has happened here yet">
+        Everything that happens in a project is written here, in order, and chained by its hashes.
+      <//>`;
+
 export function Log({ route }) {
   const projects = useStore((state) => state.projects);
   const project = route.parts[1] ?? projects[0] ?? "";
@@ -111,36 +132,62 @@ export function Log({ route }) {
   const { events, low, isBusy, problem, start, more } = useLog(project, marked, text);
   const newer = useNewer(project, events);
   const found = useMemo(() => events.filter((event) => fits(eventText(event), words)), [events, text]);
-  const number = (value) => value.toLocaleString("en-GB");
   const names = projects.includes(project) || !project ? projects : [...projects, project];
   const newest = () => (marked ? go(href("history", "log", project)) : start());
   return html`<div class="page">
     <${Head} tab="log">
       <div class="picks push">
-        <${Choice} label="Project" value=${project} onChange=${(name) => go(href("history", "log", name))} options=${names.map((each) => [each, plain(each)])} />
-        <${Search} value=${typed} onInput=${setTyped} placeholder="Type, subject, any word…" label="Search the event log" />
+        <${Choice}
+          label="Project"
+          value=${project}
+          onChange=${(name) => go(href("history", "log", name))}
+          options=${names.map((each) => [each, plain(each)])}
+        />
+        <${Search}
+          value=${typed}
+          onInput=${setTyped}
+          placeholder="Type, subject, any word…"
+          label="Search the event log"
+        />
       </div>
     <//>
     <div class="page-body">
-      ${(newer > 0 || (marked && low !== null)) &&
-      html`<p class="newer"><button class="btn btn-small" type="button" onClick=${newest}><${Icon} name="i-up" />${marked ? "To the newest" : `${newer} newer: show`}</button></p>`}
-      ${found.length > 0 &&
-      html`<ol class="events" aria-label="Events, newest first">
-        ${found.map((event) => html`<${Entry} key=${event.sequence} event=${event} isMarked=${event.sequence === marked} />`)}
-      </ol>`}
-      ${!isBusy && !found.length && low === 0 && !problem &&
-      html`<section class="blank" aria-labelledby="t-none"><${Mark} />
-        <h2 id="t-none">${words.length ? "Not in this log" : "Nothing has happened here yet"}</h2>
-        <p>${words.length ? "All of it was searched." : "Everything that happens in a project is written here, in order, and chained by its hashes."}</p>
-      </section>`}
+      ${
+        (newer > 0 || (marked && low !== null)) &&
+        html`<${Newer} onClick=${newest}>${marked ? "To the newest" : `${number(newer)} newer: show`}<//>`
+      }
+      ${
+        found.length > 0 &&
+        byDay(found).map(
+          ({ name, entries }) =>
+            html`<h2 class="day" key=${name}>${name}</h2>
+              <ol class="events" aria-label="Events of ${name}, newest first">
+                ${entries.map(
+                  (event) =>
+                    html`<${Entry}
+                      key=${event.sequence}
+                      event=${event}
+                      isMarked=${event.sequence === marked}
+                    />`,
+                )}
+              </ol>`,
+        )
+      }
+      ${!isBusy && !found.length && low === 0 && !problem && html`<${None} isSearch=${words.length > 0} />`}
       <div class="reach" role="status">
         ${problem && html`<span class="notice">${problem}</span>`}
-        ${events.length > 0 &&
-        html`<span>${words.length ? `${number(found.length)} found; searched` : "Read"} ${low === 0 ? "all events" : "the events"} from ${number(events[0].sequence)} down to ${number(low + 1)}${low === 0 ? "" : `; ${number(low)} older`}.</span>`}
+        ${
+          events.length > 0 &&
+          html`<span>${sayReach(events[0].sequence, low, words.length ? found.length : null)}</span>`
+        }
         ${isBusy && project && html`<span>${words.length ? "Searching…" : "One moment"}</span>`}
         ${!project && html`<span>There is no project yet.</span>`}
       </div>
-      ${(low > 0 || problem) && !isBusy && html`<p><button class="btn" type="button" onClick=${more}>${words.length ? "Search older events" : "Read older events"}</button></p>`}
+      ${
+        (low > 0 || problem) &&
+        !isBusy &&
+        html`<${Older} onClick=${more}>${words.length ? "Search" : "Read"} older events<//>`
+      }
     </div>
   </div>`;
 }

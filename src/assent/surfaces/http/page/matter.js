@@ -5,7 +5,7 @@ import { Action } from "/page/action.js";
 import { Choice, FieldChoices } from "/page/choices.js";
 import { Icon } from "/page/icons.js";
 import { Quoted, Said } from "/page/head.js";
-import { CONFIRM_WAYS, fieldReply, isYesNo, toggle, typeCommand, write } from "/page/reply.js";
+import { CONFIRM_WAYS, fieldReply, isFreeOnly, isYesNo, toggle, typeCommand, write } from "/page/reply.js";
 import { Task } from "/page/task.js";
 import { Walk } from "/page/walk-card.js";
 import { isOfWalk } from "/page/rows.js";
@@ -146,15 +146,17 @@ function OpenQuestion(props) {
       const name = fields.length > 1 ? `Your answer to Q${at + 1}` : "Your answer";
       return html`<div class="openq" key=${field.name}>
         <${Quoted} ask=${ask} label=${fields.length > 1 ? `Q${at + 1}` : ""}><${Text} value=${field.text} lines /><//>
-        <label class="q-label" for=${id}><b>${name}</b></label>
-        <textarea
-          class="field"
-          id=${id}
-          rows="3"
-          placeholder="Write here. Ctrl+Enter sends."
-          value=${fieldReply(reply, field.name).text}
-          onInput=${(event) => setReply(write(reply, field, event.target.value))}
-        ></textarea>
+        ${isFreeOnly(field)
+          ? html`<label class="q-label" for=${id}><b>${name}</b></label>
+              <textarea
+                class="field"
+                id=${id}
+                rows="3"
+                placeholder="Write here. Ctrl+Enter sends."
+                value=${fieldReply(reply, field.name).text}
+                onInput=${(event) => setReply(write(reply, field, event.target.value))}
+              ></textarea>`
+          : html`<${FieldChoices} ...${props} field=${{ ...field, text: name }} at=${at} />`}
       </div>`;
     })}`;
 }

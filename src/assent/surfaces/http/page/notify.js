@@ -4,13 +4,14 @@
 import { useEffect, useRef } from "/page/html.js";
 import { arrivals, notices, openOnes, tabIcon, tabTitle } from "/page/notice.js";
 import { askHref, go } from "/page/route.js";
-import { getState } from "/page/store.js";
+import { useStore } from "/page/store.js";
 import { get } from "/page/taste.js";
 
 const TONE_HERTZ = 660;
 const TONE_SECONDS = 0.18;
 const TONE_LOUDNESS = 0.06;
 const QUIET_MS = 3_000; // asks that come together are one tone
+const LATE_MS = 500;
 
 const shown = new Map(); // notifications on the desktop, by tag
 let audio = null;
@@ -18,17 +19,18 @@ let lastTone = -QUIET_MS;
 
 export function useNotices(asks) {
   const known = useRef(null);
+  const isLoaded = useStore((state) => state.isLoaded);
   useEffect(() => {
     const open = openOnes(asks);
     count(open.length);
     withdraw(new Set(open.map((ask) => ask.ask_id)));
-    if (!getState().isLoaded) return;
+    if (!isLoaded) return;
     const arrived = arrivals(known.current, open);
     known.current = new Set(open.map((ask) => ask.ask_id));
     if (arrived.length === 0) return;
     if (get("sound")) playTone();
     if (get("notify") && document.visibilityState !== "visible") for (const notice of notices(arrived)) show(notice);
-  }, [asks]);
+  }, [asks, isLoaded]);
   useEffect(() => {
     const look = () => document.visibilityState === "visible" && withdraw(new Set());
     document.addEventListener("visibilitychange", look);
@@ -69,11 +71,13 @@ function withdraw(stillOpen) {
 
 // A soft tone without a file. Browsers let a page sound only after somebody has touched it; until then it stays silent.
 export async function playTone() {
-  if (performance.now() - lastTone < QUIET_MS) return;
-  lastTone = performance.now();
+  const began = performance.now();
+  if (began - lastTone < QUIET_MS) return;
+  lastTone = began;
   try {
     audio ??= new AudioContext();
     if (audio.state !== "running") await audio.resume();
+    if (performance.now() - began > LATE_MS) return; // the touch came long after the news
     const [tone, loudness, now] = [audio.createOscillator(), audio.createGain(), audio.currentTime];
     tone.frequency.value = TONE_HERTZ;
     loudness.gain.setValueAtTime(TONE_LOUDNESS, now);

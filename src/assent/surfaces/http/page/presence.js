@@ -1,8 +1,8 @@
 // Says which ask is looked at here, and hears who else looks at what. A courtesy: it decides nothing, and a server that
 // knows nothing of it changes nothing.
 
-import { newKey, request } from "/page/api.js";
-import { change, getState } from "/page/store.js";
+import { get, newKey, projectPath, request } from "/page/api.js";
+import { change, getState, takeAsks } from "/page/store.js";
 import { nameOnly } from "/page/text.js";
 
 const BEAT_MS = 5_000;
@@ -17,9 +17,18 @@ async function tell() {
   try {
     const { present } = await request("PUT", "/presence", { body: { page, ...here } });
     if (JSON.stringify(present) !== JSON.stringify(getState().presence)) change({ presence: present });
+    if (here.ask_id) await lookAgain(here.project, here.ask_id);
   } catch {
     // who else is here is not known just now
   }
+}
+
+// A claim is no event, so nobody tells of it: whoever has an ask before them asks for it anew now and then.
+async function lookAgain(project, askId) {
+  const known = getState().asks.get(askId);
+  if (known?.state !== "open") return;
+  const ask = await get(projectPath(project, "asks", askId));
+  if (JSON.stringify(ask.claim) !== JSON.stringify(known.claim)) takeAsks([ask]);
 }
 
 export function look(project, askId) {

@@ -10,7 +10,8 @@ export const OTHER = "Something else";
 const NOTHING = { keys: [], text: "", isOwn: false };
 
 export const emptyReply = () => ({ fields: {}, command: "" });
-export const fieldReply = (reply, name) => reply.fields[name] ?? NOTHING;
+// An asker may call a field `constructor`, so what every object has does not count.
+export const fieldReply = (reply, name) => (Object.hasOwn(reply.fields, name) ? reply.fields[name] : NOTHING);
 
 export const isFreeOnly = (field) => field.free && field.options.length === 0;
 // A confirm takes words: yes and no have keys of their own, anything else is a wish for changes.
@@ -124,14 +125,14 @@ export function keptLines(ask, reply) {
 // The body of the request.
 export function bodyOf(ask, reply) {
   if (reply.command.trim()) return { text: reply.command.trim() };
-  const values = {};
-  for (const field of ask.prompt.fields) {
+  const valuesOf = (field) => {
     const { keys, text, isOwn } = fieldReply(reply, field.name);
-    if (isYesNo(ask)) values[field.name] = [keys[0] === "changes" ? text.trim() : keys[0]];
-    else if (isFreeOnly(field)) values[field.name] = [text.trim()];
-    else values[field.name] = isOwn ? [...keys, text.trim()] : keys;
-  }
-  return { values };
+    if (isYesNo(ask)) return [keys[0] === "changes" ? text.trim() : keys[0]];
+    if (isFreeOnly(field)) return [text.trim()];
+    return isOwn ? [...keys, text.trim()] : keys;
+  };
+  // As entries: a field that is called `__proto__` is a field, and not what all objects come from.
+  return { values: Object.fromEntries(ask.prompt.fields.map((field) => [field.name, valuesOf(field)])) };
 }
 
 // The options that are marked and cannot be undone.

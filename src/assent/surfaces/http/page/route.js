@@ -20,7 +20,12 @@ function unescape(part) {
 
 export const href = (page, ...parts) => `#/${[page, ...parts].map(encodeURIComponent).join("/")}`;
 
-export const askHref = (ask) => href("inbox", ask.project, ask.ask_id);
+// A list that was narrowed to a project stays so, whichever ask of it is opened.
+export function askHref(ask) {
+  const only = parse(location.hash).query.get("project");
+  const words = only === ask.project ? `?project=${encodeURIComponent(only)}` : "";
+  return `${href("inbox", ask.project, ask.ask_id)}${words}`;
+}
 
 export const go = (address) => (location.hash = address);
 

@@ -27,10 +27,20 @@ export function kindOf(ask) {
 export const isOfWalk = (ask) => WALK.test(ask.key ?? "");
 export const flowOf = (ask) => (isOfWalk(ask) ? ask.key.replace(/:\d+$/, "").replace(/:next$/, "") : null);
 
-// What a row says: of an open question the question, as its title only says who asks about what.
+// What a row says: of an open question the question, as its title only says who asks about what; of a finding what was
+// found, as its place stands beside it.
 export function titleOf(ask) {
   const [field] = ask.prompt.fields;
-  return ask.kind === "open_question" && field.text ? field.text.split("\n")[0] : ask.prompt.title;
+  if (ask.kind === "open_question" && field.text) return field.text.split("\n")[0];
+  return stemOf(ask) ? ask.prompt.title.replace(FINDING, "").split("\n")[0] : ask.prompt.title;
+}
+
+// The question of a finding, where its title has it on a line of its own and there are options to put it above: "" if not.
+export function stemOf(ask) {
+  const { title, fields } = ask.prompt;
+  const hasRoom = fields.length === 1 && fields[0].options?.length > 0 && !fields[0].text;
+  if (ask.kind !== "finding" || !hasRoom || !FINDING.test(title)) return "";
+  return title.split("\n").slice(1).join("\n");
 }
 
 const isUrgent = (ask) => Boolean(ask.deadline) && ask.state === "open";

@@ -13,13 +13,13 @@ import { commandsFor, topOf } from "/page/run-words.js";
 import { useStore } from "/page/store.js";
 import { plain, Text } from "/page/text.js";
 
-const STEERERS = new Set(["human", "operator"]);
 const COMMANDS = {
   pause: { key: "p", label: "Pause" },
   resume: { key: "r", label: "Resume" },
   escalate: { key: "e", label: "Escalate…" },
   cancel: { key: "x", label: "Cancel…", look: "btn-warn" },
 };
+const MAX_MODEL = 200;
 const MAX_REASON = 2_000;
 
 // Sends commands, one at a time, and says what became of the last one.
@@ -44,10 +44,11 @@ function Fate({ fate, send, forget }) {
   return html`<div class="echo steer-fate" role="alert">
     <p>
       ${error.isOffline
-        ? `The server did not answer, so it is not known whether “${order.command}” arrived. Sent again, it happens once.`
+        ? `No answer came, so it is not known whether “${order.command}” arrived. Sent again, it happens once.`
         : html`“${order.command}” was refused: <${Text} value=${error.message} />`}
     </p>
-    ${error.isOffline && html`<button class="btn btn-small" type="button" onClick=${() => send(order)}>Send again</button>`}
+    ${error.isOffline &&
+    html`<button class="btn btn-small" type="button" onClick=${() => send(order)}>Send again</button>`}
     <button class="btn btn-bare btn-small" type="button" onClick=${forget}>Close</button>
   </div>`;
 }
@@ -55,13 +56,20 @@ function Fate({ fate, send, forget }) {
 function Sure({ onYes, onNo, isArmed }) {
   const back = useRef();
   useEffect(() => back.current?.focus(), []);
-  useEffect(() => onKey({ y: () => (isArmed ? onYes() : undefined), Escape: onNo, n: onNo, any: () => undefined }));
+  useEffect(() => onKey({ y: () => (isArmed ? onYes() : undefined), n: onNo, Escape: onNo }));
   return html`<div class="sure" role="group" aria-labelledby="t-sure">
     <p id="t-sure">
       <b>Cancel this run?</b> Its command is ended, its open asks are withdrawn, and it cannot be gone on with.
     </p>
-    <button class="btn" type="button" ref=${back} onClick=${onNo}>Keep it <kbd class="key" aria-hidden="true">n</kbd></button>
-    <button class="btn btn-danger" type="button" aria-disabled=${isArmed ? null : "true"} onClick=${() => isArmed && onYes()}>
+    <button class="btn" type="button" ref=${back} onClick=${onNo}>
+      Keep it <kbd class="key" aria-hidden="true">n</kbd>
+    </button>
+    <button
+      class="btn btn-danger"
+      type="button"
+      aria-disabled=${isArmed ? null : "true"}
+      onClick=${() => isArmed && onYes()}
+    >
       Cancel it, for good <kbd class="key" aria-hidden="true">y</kbd>
     </button>
   </div>`;
@@ -76,15 +84,26 @@ function ModelField({ run, model, setModel }) {
   if (!models.length) {
     return html`<label class="steer-field">
       <span class="label">Model</span>
-      <input class="field" type="text" ref=${first} value=${model} maxlength="200" placeholder="opus, if you name none"
-        autocomplete="off" spellcheck="false" onInput=${(event) => setModel(event.target.value)} />
+      <input
+        class="field"
+        type="text"
+        ref=${first}
+        value=${model}
+        maxlength=${MAX_MODEL}
+        placeholder="opus, if you name none"
+        autocomplete="off"
+        spellcheck="false"
+        onInput=${(event) => setModel(event.target.value)}
+      />
     </label>`;
   }
   return html`<label class="steer-field">
     <span class="label">Model, one of those that the run declares</span>
     <select class="field" ref=${first} value=${model} onChange=${(event) => setModel(event.target.value)}>
       <option value="">Choose a model</option>
-      ${models.map((name) => html`<option key=${name} value=${name}>${plain(name)}${name === current ? ", as now" : ""}</option>`)}
+      ${models.map(
+        (name) => html`<option key=${name} value=${name}>${plain(name)}${name === current ? ", as now" : ""}</option>`,
+      )}
     </select>
   </label>`;
 }
@@ -98,11 +117,20 @@ function Escalation({ run, onSend, onBack }) {
     if (!lack) onSend({ ...(model.trim() ? { model: model.trim() } : {}), reason: reason.trim() });
   };
   useEffect(() => onKey({ Escape: onBack }));
-  return html`<form class="steer-form" onSubmit=${submit} onKeyDown=${(event) => event.key === "Escape" && onBack()} aria-label="Escalate">
+  // A field that is typed in has its own Escape: here it leads back, and not just out of the field.
+  const leave = (event) => event.key === "Escape" && onBack();
+  return html`<form class="steer-form" onSubmit=${submit} onKeyDown=${leave} aria-label="Escalate">
     <${ModelField} run=${run} model=${model} setModel=${setModel} />
     <label class="steer-field steer-reason">
       <span class="label">Why? It is kept with the run, and its agent may read it.</span>
-      <input class="field" type="text" value=${reason} maxlength=${MAX_REASON} onInput=${(event) => setReason(event.target.value)} />
+      <input
+        class="field"
+        type="text"
+        value=${reason}
+        maxlength=${MAX_REASON}
+        autocomplete="off"
+        onInput=${(event) => setReason(event.target.value)}
+      />
     </label>
     <p class="steer-note quiet">The next iteration gets the model; the one under way goes on as it is.</p>
     <button class="btn btn-bare" type="button" onClick=${onBack}>Back</button>
@@ -113,13 +141,11 @@ function Escalation({ run, onSend, onBack }) {
 }
 
 export function RunSteer({ run, noteOwn }) {
-  const who = useStore((state) => state.who);
   const isOnline = useStore((state) => state.link.isOnline);
   const [opened, setOpened] = useState(null); // "escalate", "cancel"
   const { fate, send, forget } = useSender(run, noteOwn);
   const bar = useRef();
   const commands = commandsFor(run);
-  const isSteerer = STEERERS.has(who?.role);
   const isSending = Boolean(fate?.isSending);
   // The beat begins again when other commands are shown, or when the second look has opened; not for a live update.
   const isArmed = useBeat(`${run.project}/${run.run_id} ${commands} ${opened}`);
@@ -140,7 +166,7 @@ export function RunSteer({ run, noteOwn }) {
     return true;
   };
   useEffect(() => {
-    if (!isSteerer || opened) return undefined;
+    if (opened) return undefined;
     return onKey(Object.fromEntries(commands.map((command) => [COMMANDS[command].key, () => act(command)])));
   });
   // What was opened is about a run that goes on.
@@ -149,7 +175,6 @@ export function RunSteer({ run, noteOwn }) {
   }, [commands.length]);
 
   if (!commands.length) return html`<${Fate} fate=${fate} send=${send} forget=${forget} />`;
-  if (!isSteerer) return html`<p class="steer quiet">You may look at this run; people and operators steer it.</p>`;
   return html`<div class="steer ${isArmed ? "is-armed" : "is-arming"}" ref=${bar}>
     ${!opened &&
     html`<p class="push">

@@ -19,11 +19,13 @@ function useTail(run) {
   const latest = useRef(run);
   latest.current = run;
   useEffect(() => {
-    let [known, isGone, timer] = [EMPTY, false, 0];
+    let [known, isGone, isAsking, timer] = [EMPTY, false, false, 0];
     const path = projectPath(run.project, "runs", run.run_id, "output");
     const look = async () => {
+      if (isAsking) return; // two replies for the same place would be put together as one behind the other
       clearTimeout(timer);
       if (document.visibilityState === "visible") {
+        isAsking = true;
         try {
           const reply = await get(path, { after: known.written });
           if (isGone) return;
@@ -31,6 +33,8 @@ function useTail(run) {
           setTail(known);
         } catch {
           if (isGone) return; // the page says by itself that the server is away
+        } finally {
+          isAsking = false;
         }
       }
       const { ended_at: endedAt } = latest.current;
@@ -74,12 +78,21 @@ export function RunTail({ run }) {
     setFollowing(target.scrollHeight - target.scrollTop - target.clientHeight < NEAR_END);
   return html`<section class="sect" aria-labelledby="t-output">
     <div class="tail-head">
-      <h3 id="t-output">Output <span class="quiet">agent’s own, ${howMuch(tail)}, control characters shown as marks</span></h3>
+      <h3 id="t-output">
+        Output <span class="quiet">agent’s own, ${howMuch(tail)}, control characters shown as marks</span>
+      </h3>
       ${tail.at && html`<span class="label">last at <time datetime=${tail.at}>${clock(tail.at)}</time></span>`}
     </div>
     ${tail.text
       ? html`<div class="tail-box">
-          <pre class="tail" tabindex="0" role="region" aria-label="Output of the run" ref=${box} onScroll=${look}><${Marked} text=${tail.text} /></pre>
+          <pre
+            class="tail"
+            tabindex="0"
+            role="region"
+            aria-label="Output of the run"
+            ref=${box}
+            onScroll=${look}
+          ><${Marked} text=${tail.text} /></pre>
           ${!isFollowing &&
           html`<button class="btn btn-small tail-end" type="button" onClick=${() => setFollowing(true)}>
             <${Icon} name="i-down" />To the end

@@ -3,7 +3,17 @@
 import { get, projectPath } from "/page/api.js";
 import { html, useEffect, useState } from "/page/html.js";
 import { onEvent } from "/page/live.js";
-import { after, CONTROL_TOPIC, isOver, merge, ofEvent, ofMessage, SHOWN_REQUESTS, talks, wordsOf } from "/page/run-control.js";
+import {
+  after,
+  CONTROL_TOPIC,
+  isOver,
+  merge,
+  ofEvent,
+  ofMessage,
+  SHOWN_REQUESTS,
+  talks,
+  wordsOf,
+} from "/page/run-control.js";
 import { bottomOf } from "/page/run-words.js";
 import { nameOnly, Text } from "/page/text.js";
 import { clock } from "/page/time.js";
@@ -48,9 +58,10 @@ const exact = (iso) => `${clock(iso)}.${String(new Date(iso).getMilliseconds()).
 
 function Said({ each, extra }) {
   const { words, code, more } = wordsOf(each);
-  return html`<span
-    ><${Text} value=${words} />${code && html` <code><${Text} value=${code} /></code>`}${more && html`: <${Text} value=${more} />`}${extra}</span
-  >`;
+  return html`<span>
+    <${Text} value=${words} />${code && html` <code><${Text} value=${code} /></code>`}
+    ${more && html`: <${Text} value=${more} />`}${extra}
+  </span>`;
 }
 
 function Talk({ talk, own }) {

@@ -45,11 +45,12 @@ const person = (principal) => String(principal ?? "").replace(/^human:/, "");
 
 export const progress = ({ frame }) => `${Math.max(1, frame.iter)} of ${frame.max}`;
 
-// What of the loop is done, and what is under way, in hundredths.
-export function meter({ frame, is_open: isOpen }) {
+// How far the loop has come, in hundredths. What is still open of a loop that is to stand still is shown by itself.
+export function meter({ frame, is_open: isOpen }, isPausing = false) {
   const whole = Math.max(1, frame.max);
-  const ended = Math.min(whole, Math.max(0, isOpen ? frame.iter - 1 : frame.iter));
-  return { done: (100 * ended) / whole, open: isOpen ? Math.max(1, 100 / whole) : 0 };
+  const isLast = isPausing && isOpen;
+  const come = Math.min(whole, Math.max(0, isLast ? frame.iter - 1 : frame.iter));
+  return { done: (100 * come) / whole, open: isLast ? Math.max(1, 100 / whole) : 0 };
 }
 
 export function modelOf(run) {
@@ -71,7 +72,7 @@ export function rowWords(run, asks, now) {
   const { record } = run;
   switch (stateOf(run, now)) {
     case "pausing":
-      return `iteration ${topOf(run).frame.iter} still open, ${openFor(topOf(run), now)}`;
+      return `iteration ${bottomOf(run).frame.iter} still open, ${openFor(bottomOf(run), now)}`;
     case "paused":
       return `by ${person(record.paused_by)}, ${span(now - Date.parse(record.paused_at))} ago`;
     case "stale":
@@ -87,21 +88,28 @@ export function rowWords(run, asks, now) {
   }
 }
 
+const STILL_COUNT = "Commands still count: whoever drives it next is bound by them.";
+const GOES_ON = "It goes on as soon as somebody drives it again.";
+const UNDRIVEN = "Nobody drives it just now.";
+
 // One sentence or two under the title: what holds now, and what follows from it.
 export function headWords(run, now) {
   const { record } = run;
   const top = topOf(run);
+  // Of a loop inside a loop the number alone would be taken for the outer one's.
+  const inner = record.levels.length > 1 ? ` of ${frameName(top.frame)}` : "";
+  const current = `Iteration ${top.frame.iter}${inner}`;
   const attempt = top.attempt > 1 ? ` It was interrupted before: this is attempt ${top.attempt}.` : "";
   switch (stateOf(run, now)) {
     case "pausing":
-      return `No new iteration starts. Iteration ${top.frame.iter} is still running, ${openFor(top, now)}.`;
+      return `No new iteration starts. ${current} is still running, ${openFor(top, now)}.`;
     case "paused":
       return (
         `No new iteration starts until somebody resumes it. Paused by ${person(record.paused_by)} ` +
         `${span(now - Date.parse(record.paused_at))} ago.${run.driver ? "" : ` ${UNDRIVEN}`}`
       );
     case "stale":
-      return `No live driver, and silent for ${span(now - Date.parse(run.updated_at))}. Commands still count: ${TAKEN_UP}`;
+      return `No live driver, and silent for ${span(now - Date.parse(run.updated_at))}. ${STILL_COUNT}`;
     case "done":
       return `It ended by itself at iteration ${run.iteration} of ${run.max}: ${run.reason}.`;
     case "cancelled":
@@ -109,15 +117,11 @@ export function headWords(run, now) {
     case "aborted":
       return `It broke off at iteration ${run.iteration} of ${run.max}${run.note ? `: ${run.note}` : "."}`;
     default:
-      if (!run.driver) return `No live driver: its process is gone, or cannot be reached. ${TAKEN_UP_UPPER}`;
+      if (!run.driver) return `No live driver: its process is gone, or cannot be reached. ${GOES_ON}`;
       if (!top.is_open) return "Between two iterations.";
-      return `Iteration ${top.frame.iter} is running, ${openFor(top, now)}.${attempt}`;
+      return `${current} is running, ${openFor(top, now)}.${attempt}`;
   }
 }
-
-const TAKEN_UP = "whoever drives it next is bound by them.";
-const TAKEN_UP_UPPER = "It goes on as soon as somebody drives it again.";
-const UNDRIVEN = "Nobody drives it just now.";
 
 // Active runs in the order in which they began, newest first: a run that changes must not move under the hand.
 export function order(runs) {

@@ -8,7 +8,17 @@ import { KINDS } from "/page/rows.js";
 import { RunSteer } from "/page/run-steer.js";
 import { RunTail } from "/page/run-tail.js";
 import { RunWire, useLines } from "/page/run-wire.js";
-import { frameFacts, frameName, headWords, isEnded, nameOf, progress, STATES, stateOf, waitsFor } from "/page/run-words.js";
+import {
+  frameFacts,
+  frameName,
+  headWords,
+  isEnded,
+  nameOf,
+  progress,
+  STATES,
+  stateOf,
+  waitsFor,
+} from "/page/run-words.js";
 import { takeRuns, useNow } from "/page/store.js";
 import { Text } from "/page/text.js";
 import { age, moment } from "/page/time.js";
@@ -19,7 +29,9 @@ function Frame({ levels }) {
   const facts = frameFacts(level);
   return html`<div class="frame">
     <p class="frame-top">
-      <b>${mode}</b>${rest.length > 0 && html`<span><${Text} value=${rest.join(" ")} /></span>`}<span class="num">${progress(level)}</span>
+      <b>${mode}</b>
+      ${rest.length > 0 && html`<span><${Text} value=${rest.join(" ")} /></span>`}
+      <span class="num">${progress(level)}</span>
     </p>
     ${facts.length > 0 && html`<small><${Text} value=${facts.join(" · ")} /></small>`}
     <small class="mono"><${Text} value=${level.frame.id} /></small>
@@ -61,7 +73,9 @@ function Facts({ run }) {
   return html`<p class="run-facts label">
     <span>project <b><${Text} value=${run.project} /></b></span>
     <span>run <b class="mono"><${Text} value=${run.run_id} /></b></span>
-    <span>begun <time datetime=${run.started_at}>${moment(run.started_at)}</time> by <${Text} value=${record.started_by} /></span>
+    <span>
+      begun <time datetime=${run.started_at}>${moment(run.started_at)}</time> by <${Text} value=${record.started_by} />
+    </span>
     ${run.driver && html`<span>driven by <${Text} value=${run.driver} /></span>`}
     <a href=${href("history", "run", run.project, run.run_id)}>Timeline</a>
   </p>`;
@@ -81,7 +95,9 @@ function Body({ run, asks }) {
         <h2><${Text} value=${nameOf(run)} /></h2>
         <p class="ask-kind">
           <span class="tag ${state.tag}"><${Icon} name=${state.icon} />${state.name}</span>
-          ${isAlone && kind !== "stale" && html`<span class="tag tag-caution"><${Icon} name="i-alert" />no live driver</span>`}
+          ${isAlone &&
+          kind !== "stale" &&
+          html`<span class="tag tag-caution"><${Icon} name="i-alert" />no live driver</span>`}
           ${asks.length > 0 && html`<span class="tag tag-accent">${waitsFor(asks)}</span>`}
           <span class="run-words"><${Text} value=${headWords(run, now)} /></span>
         </p>

@@ -17,8 +17,8 @@ const NO_ASKS = [];
 
 export const runHref = (run) => href("runs", run.project, run.run_id);
 
-function Meter({ level }) {
-  const { done, open } = meter(level);
+function Meter({ level, isPausing }) {
+  const { done, open } = meter(level, isPausing);
   return html`<svg class="meter" viewBox="0 0 100 4" preserveAspectRatio="none" aria-hidden="true">
     <rect class="track" width="100" height="4" /><rect class="fill" width=${done} height="4" />
     ${open > 0 && html`<rect class="open" x=${Math.min(done, 100 - open)} width=${open} height="4" />`}
@@ -31,7 +31,13 @@ function Row({ run, asks, now, isCurrent }) {
   const words = rowWords(run, asks, now);
   // The same drawing as long as nothing of it is another.
   return useMemo(
-    () => html`<a class="run" href=${runHref(run)} aria-current=${isCurrent ? "true" : null} data-run=${run.run_id} data-state=${kind}>
+    () => html`<a
+      class="run"
+      href=${runHref(run)}
+      aria-current=${isCurrent ? "true" : null}
+      data-run=${run.run_id}
+      data-state=${kind}
+    >
       <${Icon} name=${state.icon} />
       <span class="run-name"><${Text} value=${nameOf(run)} /></span>
       <span class="tag ${state.tag}">${state.name}</span>
@@ -41,7 +47,7 @@ function Row({ run, asks, now, isCurrent }) {
         ${modelOf(run) && html`<span><${Text} value=${modelOf(run)} /></span>`}
         ${words && html`<span class="run-last"><${Text} value=${words} /></span>`}
       </span>
-      ${!run.ended_at && html`<${Meter} level=${bottomOf(run)} />`}
+      ${!run.ended_at && html`<${Meter} level=${bottomOf(run)} isPausing=${kind === "pausing"} />`}
     </a>`,
     [run, isCurrent, kind, words],
   );
@@ -76,8 +82,9 @@ function List({ groups, asksOf, currentKey, onlyProject }) {
       </p>`}
     </div>
     <p class="list-foot" aria-hidden="true">
-      <span><kbd class="key">j</kbd> <kbd class="key">k</kbd> move</span><span><kbd class="key">p</kbd> pause</span
-      ><span><kbd class="key">r</kbd> resume</span><span><kbd class="key">?</kbd> all keys</span>
+      <span><kbd class="key">j</kbd> <kbd class="key">k</kbd> move</span>
+      <span><kbd class="key">p</kbd> <kbd class="key">r</kbd> pause, resume</span>
+      <span><kbd class="key">?</kbd> all keys</span>
     </p>
   </section>`;
 }
@@ -87,7 +94,10 @@ function Blank({ isLoaded }) {
   return html`<section class="blank" aria-labelledby="t-none">
     <${Mark} />
     <h2 id="t-none">No run yet</h2>
-    <p>A run appears here by itself as soon as an agent’s loop begins, and can then be paused, escalated and cancelled.</p>
+    <p>
+      A run appears here by itself as soon as an agent’s loop begins. It can then be paused, resumed, escalated and
+      cancelled.
+    </p>
     <p class="label">Any command can be one: <code>assent loop --max 5 -- claude -p</code></p>
   </section>`;
 }
@@ -159,10 +169,17 @@ export function Runs({ route }) {
 
   return html`<div class="runs" data-pane=${runId ? "detail" : "list"}>
     <h1 class="sr">Runs</h1>
-    ${shown.length > 0 && html`<${List} groups=${groups} asksOf=${asksOf} currentKey=${currentKey} onlyProject=${onlyProject} />`}
+    ${shown.length > 0 &&
+    html`<${List} groups=${groups} asksOf=${asksOf} currentKey=${currentKey} onlyProject=${onlyProject} />`}
     <section class="detail ${shown.length ? "" : "detail-alone"}" id="detail" aria-label="The run" tabindex="0">
       ${runId
-        ? html`<${RunCard} project=${project} runId=${runId} run=${current} asks=${current ? asksOf(current) : NO_ASKS} isLoaded=${isLoaded} />`
+        ? html`<${RunCard}
+            project=${project}
+            runId=${runId}
+            run=${current}
+            asks=${current ? asksOf(current) : NO_ASKS}
+            isLoaded=${isLoaded}
+          />`
         : html`<${Blank} isLoaded=${isLoaded} />`}
     </section>
   </div>`;

@@ -1,0 +1,37 @@
+"""One agent of the live demo, in a process of its own. It knows nothing but the public client.
+
+`python -m assent.cli.demo_world NAME STORE PROJECT FOLDER`
+
+Standard input is the server's hand on it: when that closes, however the server came to its end, the agent takes back
+what is still open, and ends. The last one out removes the folder.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import assent
+from assent.cli.demo_world.stage import Stage, until_let_go
+from assent.cli.demo_world.studio import share
+
+
+def main(name: str, store: str, project: str, folder: str) -> int:
+    """Play one part until it is let go."""
+    with share(Path(folder)) as is_there:
+        if not is_there:  # the server has come and gone meanwhile
+            return 0
+        with until_let_go():
+            play = import_module(f"assent.cli.demo_world.{name}").play
+            with assent.connect(Path(store), project=project, principal=f"agent:{name}") as client:
+                stage = Stage(client, f"agent:{name}", Path(folder))
+                try:
+                    stage.keep(play)
+                finally:
+                    stage.clear()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,91 @@
+// An event of the log in a few words; cli/log_line.py says the same in a terminal. Pure.
+//
+// What agents wrote is in these words as it is: whoever shows them passes them through Text.
+
+import { nameOnly } from "/page/text.js";
+
+const loop = (frame) =>
+  `${frame.mode}, up to ${frame.max} iterations${frame.model ? `, ${frame.model}` : ""}`;
+const depth = (told) => (told.depth ? ` (loop ${told.depth + 1} of its stack)` : "");
+const by = (told) => nameOnly(told.by);
+
+function sayEnd({ outcome }) {
+  if (outcome.consequence) return `nobody answered in time: ${outcome.consequence}`;
+  if (outcome.successor) return "a newer ask took its place";
+  return [nameOnly(outcome.by), outcome.reason].filter(Boolean).join(": ");
+}
+
+function sayMessage({ message }) {
+  const { status, code, message: text, previous_model: from, new_model: to } = message.payload ?? {};
+  const what = text || [from, to].filter(Boolean).join(" to ");
+  return [`${message.type} ${message.command}`, [status, code].filter(Boolean).join(" "), what]
+    .filter(Boolean)
+    .join(": ");
+}
+
+const WORDS = {
+  "ask.opened": (told) => `${told.asker} asks: ${told.prompt.title}`,
+  "ask.answered": ({ answer }) =>
+    `${nameOnly(answer.by)}: ${Object.values(answer.values)
+      .map((given) => given.join(", "))
+      .join("; ")} (${answer.via}, ${answer.assurance})`,
+  "ask.declined": sayEnd,
+  "ask.withdrawn": sayEnd,
+  "ask.expired": sayEnd,
+  "ask.superseded": sayEnd,
+  "ask.overdue": () => "its time is up, and it waits on",
+  "ask.escalated": (told) => `${told.to} is asked, too`,
+  "ask.undelivered": (told) => `shown nowhere: ${told.reason}`,
+  "run.started": (told) =>
+    `${by(told)} starts it (${loop(told.frame)})${told.title ? `: ${told.title}` : ""}`,
+  "run.taken": (told) => `${told.driver} goes on with it, as its driver number ${told.fence}`,
+  "run.turn_begun": (told) =>
+    `iteration ${told.number} begins${told.attempt > 1 ? `, attempt ${told.attempt}` : ""}${depth(told)}`,
+  "run.turn_ended": (told) =>
+    `iteration ${told.number} ${told.failure ? `has failed: ${told.failure}` : "is over"}${depth(told)}`,
+  "run.frame_pushed": (told) => `a loop inside it begins (${loop(told.frame)})`,
+  "run.frame_popped": (told) => `the loop inside it is over: ${told.reason}`,
+  "run.paused": (told) => `${by(told)} paused it`,
+  "run.resumed": (told) => `${by(told)} resumed it`,
+  "run.escalated": (told) =>
+    `${by(told)} escalated it to ${told.model}${told.reason ? `: ${told.reason}` : ""}`,
+  "run.done": (told) => `done: ${told.reason}`,
+  "run.aborted": (told) => ["aborted", told.reason, told.note].filter(Boolean).join(": "),
+  "control.requested": (told) => `${by(told)} sends REQUEST ${told.request.command}`,
+  "control.acknowledged": sayMessage,
+  "control.resolved": sayMessage,
+  "control.replied": sayMessage,
+  "control.expired": () => "nobody took it up in time; it is not executed",
+  "control.repeated": (told) => `${by(told)} sends what begins nothing`,
+  "control.malformed": (told) => `${by(told)} sends what is no message: ${told.problem}`,
+  "topic.posted": (told) => `${by(told)}: ${JSON.stringify(told.message)}`,
+  "flow.stepped": (told) => `${told.step.flow_id}, step ${told.step.step}: ${told.step.state}`,
+  "notification.added": (told) => `${by(told)} tells about ${told.source} ${told.source_id}`,
+  "notification.resolved": (told) => `${by(told)} ${told.is_dismissed ? "dismissed" : "answered"} it`,
+  "task.created": (told) => `${by(told)}: ${told.title}`,
+  "task.updated": (told) =>
+    [by(told), [told.title, told.status, told.blockReason].filter(Boolean).join(", ")].join(": "),
+  "policy.set": (told) =>
+    `${by(told)} sets ${Object.entries(told.after)
+      .filter(([name, level]) => told.before[name] !== level)
+      .map(([name, level]) => `${name} to ${level}`)
+      .join(", ")}`,
+  "receipt.granted": (told) => `${told.asker} may go on: ${told.title}`,
+  "receipt.redeemed": (told) => `${by(told)} redeemed it`,
+  "token.created": (told) => `${by(told)} makes a token for ${told.role}:${told.name}`,
+  "token.revoked": (told) => `${by(told)} revoked it`,
+};
+
+const LONGEST = 240;
+
+// An event in a few words; one that is not known, or not as we know it, is told by its type alone.
+export function sayEvent({ type, data }) {
+  if (data === null || data === undefined) return "not shown: erased, or not yours to see";
+  let words;
+  try {
+    words = Object.hasOwn(WORDS, type) ? String(WORDS[type](data)) : String(data.reason ?? "");
+  } catch {
+    return "";
+  }
+  return words.length > LONGEST ? `${words.slice(0, LONGEST)}…` : words;
+}

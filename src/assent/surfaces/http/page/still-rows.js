@@ -1,0 +1,34 @@
+// Keeps the selected row where it is on the screen, whatever is drawn above it. Looked at after every drawing, and when rows
+// have got another height since: those out of sight have a guessed one until they are looked at.
+
+import { useLayoutEffect, useRef } from "/page/html.js";
+
+export function useStillRows(rows, currentId) {
+  const place = useRef({ id: null, at: 0, rest: 0 });
+  const keepStill = () => {
+    const list = rows.current;
+    const row = currentId && list?.querySelector(`[data-ask="${CSS.escape(currentId)}"]`);
+    if (!row) return void (place.current = { id: null, at: 0, rest: 0 });
+    // Without what is scrolled: that is the reader's own doing.
+    const find = () => row.getBoundingClientRect().top + list.scrollTop;
+    if (place.current.id !== currentId) {
+      row.scrollIntoView({ block: "nearest" });
+      place.current = { id: currentId, at: find(), rest: 0 };
+      return;
+    }
+    const [at, scrolled] = [find(), list.scrollTop];
+    const moved = at - place.current.at + place.current.rest;
+    if (moved) list.scrollTop = scrolled + moved;
+    // A list scrolls by whole pixels: the fraction is kept, or many asks would move it after all.
+    const rest = moved - (list.scrollTop - scrolled);
+    place.current = { id: currentId, at, rest: Math.abs(rest) < 1 ? rest : 0 };
+  };
+  const latest = useRef(keepStill);
+  latest.current = keepStill;
+  useLayoutEffect(keepStill);
+  useLayoutEffect(() => {
+    const watch = new ResizeObserver(() => latest.current());
+    watch.observe(rows.current.firstElementChild);
+    return () => watch.disconnect();
+  }, []);
+}

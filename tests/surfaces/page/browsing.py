@@ -1,0 +1,267 @@
+"""A real browser for the tests of the page, and what is asked of everything that is shown in it.
+
+Rule 1: what a person would find in the console, or never learn of, fails the test: see `Mishaps`.
+Rule 2: nothing is weakened for a test: the page's own policy is in force, and what the tests look with comes in beside
+        it, over the browser's own protocol.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+import httpx2
+import msgspec
+import playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Page,
+    StorageState,
+    WebError,
+    expect,
+    sync_playwright,
+)
+
+from tools.browser import look
+
+__all__ = [
+    "DESKTOP",
+    "FLAGS",
+    "PHONE",
+    "Mishaps",
+    "SharedBrowser",
+    "Theme",
+    "Viewport",
+    "a_browser",
+    "axe",
+    "help_node",
+    "new_context",
+    "session_state",
+    "who",
+]
+
+GIVEN = os.environ.get("ASSENT_BROWSER", "")  # now: for the tests themselves the variable is gone
+PATIENCE_MILLISECONDS = 15_000
+FLAGS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    # Nobody but this machine is there, whatever a page asks for.
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost",
+)
+
+Theme = Literal["light", "dark"]
+Viewport = tuple[int, int]
+DESKTOP: Viewport = (1280, 800)
+PHONE: Viewport = (390, 844)
+
+_HERE = Path(__file__).parent
+_AXE = _HERE / "data" / "axe.min.js"
+_RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice")
+_RUN_AXE = """
+async (rules) => {
+  const found = await axe.run(document, { runOnly: { type: "tag", values: rules }, preload: false });
+  return {
+    passes: found.passes.length,
+    violations: found.violations.map(({ id, impact, help, nodes }) => ({
+      id, impact, help, places: nodes.map(({ target, failureSummary }) => [target.join(" "), failureSummary]),
+    })),
+  };
+}
+"""
+_WHO = """
+async () => {
+  const key = localStorage.getItem("assent-key");
+  const reply = await fetch("/whoami", { headers: key ? { "assent-key": key } : {} });
+  return reply.ok ? (await reply.json()).name : "";
+}
+"""
+
+
+class Mishaps:
+    """What went wrong in a browser: errors on the console (a breach of the policy is one), uncaught errors of scripts,
+    requests and sockets that left the site.
+    """
+
+    def __init__(self, origin: str) -> None:
+        self.origin = origin
+        self.seen: list[str] = []
+        self._pardoned: list[str] = []
+
+    def watch(self, context: BrowserContext) -> None:
+        """Note what goes wrong in every page of a context."""
+        context.on("console", self._hear)
+        context.on("weberror", self._fall)
+        context.on("request", lambda request: self._leave(request.url))
+        context.on("page", lambda page: page.on("websocket", lambda socket: self._leave(socket.url)))
+
+    def pardon(self, text: str) -> None:
+        """Let pass what has this in it; a reply that refuses is an error on the console too."""
+        self._pardoned.append(text)
+
+    def clear(self) -> None:
+        """Forget what was seen."""
+        self.seen.clear()
+
+    @property
+    def unpardoned(self) -> list[str]:
+        """What fails a test."""
+        return [line for line in self.seen if not any(text in line for text in self._pardoned)]
+
+    def _hear(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self.seen.append(f"console: {message.text} ({message.location['url']})")
+
+    def _fall(self, error: WebError) -> None:
+        self.seen.append(f"uncaught: {error.error}")
+
+    def _leave(self, url: str) -> None:
+        own, asked = urlsplit(self.origin), urlsplit(url)
+        if asked.scheme in ("http", "https", "ws", "wss") and asked.netloc != own.netloc:
+            self.seen.append(f"left the site: {url}")
+
+
+class SharedBrowser:
+    """A browser for all tests of a process, which only those that use it notice.
+
+    Between two calls playwright's loop counts as the one that runs in this thread, and a test that wants a loop of its
+    own could not have one. So the mark is on while a test has the browser, and off otherwise.
+    """
+
+    def __init__(self, browser: Browser) -> None:
+        self._browser = browser
+        self._loop = asyncio.get_running_loop()
+        self._put_aside()
+
+    @contextmanager
+    def taken(self) -> Iterator[Browser]:
+        """Give the browser for as long as the block lasts."""
+        asyncio._set_running_loop(self._loop)
+        try:
+            yield self._browser
+        finally:
+            self._put_aside()
+
+    def _put_aside(self) -> None:
+        asyncio._set_running_loop(None)
+
+
+@contextmanager
+def a_browser() -> Iterator[SharedBrowser]:
+    """Start the browser that `make test` found, or one that is there already; it is closed at the end."""
+    found = GIVEN or look()
+    if not found:
+        raise AssertionError(
+            "The page is tested in a real Chromium, and none is here: `make test` fetches one."
+        )
+    help_node(Path(str(playwright.__file__)).parent / "driver" / "node")
+    expect.set_options(timeout=PATIENCE_MILLISECONDS)
+    driver = sync_playwright().start()
+    shared = SharedBrowser(driver.chromium.launch(executable_path=found, args=list(FLAGS)))
+    yield shared
+    with shared.taken() as browser:
+        browser.close()
+        driver.stop()
+
+
+def help_node(own: Path) -> None:
+    """Take the machine's own Node where the one that playwright brings along lacks a library (libatomic)."""
+    node = shutil.which("node")
+    if node is None or "PLAYWRIGHT_NODEJS_PATH" in os.environ:
+        return
+    tried = subprocess.run([own, "--version"], capture_output=True, timeout=60, check=False)
+    if tried.returncode:
+        os.environ["PLAYWRIGHT_NODEJS_PATH"] = node
+
+
+def session_state(url: str, secret: str) -> StorageState:
+    """Sign in with a token, as the page does; return what a browser then has: a cookie, and the page's own key."""
+    with httpx2.Client(base_url=url, headers={"origin": url}, trust_env=False) as line:
+        reply = line.post("/sign-in", json={"token": secret})
+        assert reply.status_code == 200, reply.text
+        [(name, value)] = line.cookies.items()
+    return {
+        "cookies": [
+            {
+                "name": name,
+                "value": value,
+                "domain": "127.0.0.1",
+                "path": "/",
+                "expires": -1,
+                "httpOnly": True,
+                "secure": False,
+                "sameSite": "Strict",
+            }
+        ],
+        "origins": [
+            {"origin": url, "localStorage": [{"name": "assent-key", "value": reply.json()["key"]}]},
+        ],
+    }
+
+
+def who(page: Page) -> str:
+    """Return the name of whoever is signed in on a page of the site, asked as the page itself asks; "" is nobody."""
+    name: str = page.evaluate(_WHO)
+    return name
+
+
+def new_context(
+    browser: Browser, mishaps: Mishaps, *, theme: Theme, viewport: Viewport, **given: Any
+) -> BrowserContext:
+    """Open a window that nobody has used, in which mishaps are noted and `goto("/")` is the site."""
+    context = browser.new_context(
+        **{
+            "base_url": mishaps.origin,
+            "color_scheme": theme,
+            "viewport": {"width": viewport[0], "height": viewport[1]},
+            "locale": "en-GB",
+            "timezone_id": "UTC",
+            "reduced_motion": "reduce",
+            **given,
+        }
+    )
+    context.set_default_timeout(PATIENCE_MILLISECONDS)
+    mishaps.watch(context)
+    return context
+
+
+def axe(page: Page) -> list[str]:
+    """Return what the rules of WCAG 2.0 to 2.2 (A and AA) and of good practice find wrong on a page, a line each."""
+    session = page.context.new_cdp_session(page)
+    # Over the protocol, for the page's policy lets no script in, and is not to be weakened.
+    loaded = session.send("Runtime.evaluate", {"expression": _AXE.read_text(encoding="utf-8")})
+    session.detach()
+    assert "exceptionDetails" not in loaded, loaded["exceptionDetails"]
+    told = msgspec.convert(page.evaluate(_RUN_AXE, list(_RULES)), _Found)
+    assert told.passes, "axe looked at nothing."
+    return [
+        f"{violation.id} ({violation.impact}): {violation.help} | {place} | {' '.join(why.split())}"
+        for violation in told.violations
+        for place, why in violation.places
+    ]
+
+
+class _Violation(msgspec.Struct, frozen=True):
+    id: str
+    impact: str | None
+    help: str
+    places: list[tuple[str, str]]
+
+
+class _Found(msgspec.Struct, frozen=True):
+    passes: int
+    violations: list[_Violation]

@@ -1,0 +1,117 @@
+"""The action of an approval, readable: nothing is left out, commands run as shown, a difference is read line by line."""
+
+import shlex
+from pathlib import Path
+
+from tests.surfaces.page.in_node import call
+
+__all__: list[str] = []
+
+ACTIONS = """
+import { commandOf, inventory, shellWord, shortDigest } from "/page/action.js";
+export default ({ actions, commands, words, digest }) => ({
+  inventories: actions.map(inventory),
+  commands: commands.map(([key, value]) => commandOf(key, value)),
+  words: words.map(shellWord).join(" "),
+  digest: shortDigest(digest),
+});
+"""
+DIFFS = """
+import { isDiff, parseDiff, tally } from "/page/diff.js";
+export default (texts) => texts.map((text) => {
+  const lines = isDiff(text) ? parseDiff(text) : null;
+  return lines && { lines: lines.map(({ type, number, text: line }) => [type, number, line]), tally: tally(lines) };
+});
+"""
+DIFF = """--- a/x.py
++++ b/x.py
+@@ -17,4 +17,3 @@ class User:
+     id = 1
+-    legacy = 2
+---- a dash
++++ plus
+ end
+
+@@ -40 +39 @@
++last
+\\ No newline at end of file
+"""
+WORDS = [
+    "git",
+    "commit",
+    "-m",
+    "it's done",
+    "$HOME",
+    "a b",
+    "",
+    "*.py",
+    "`id`",
+    "a\nb",
+    "--x=1,2:3",
+    'say "hi"',
+    "é",
+]
+
+
+def test_words_of_a_command_are_quoted_as_a_shell_reads_them(tmp_path: Path) -> None:
+    """What is shown, typed into a shell, is the list that the agent gave."""
+    told = call(
+        tmp_path,
+        ACTIONS,
+        {"actions": [], "commands": [], "words": WORDS, "digest": "sha256:" + 8 * "0123abcd"},
+    )
+    assert shlex.split(told["words"]) == WORDS
+    assert told["digest"] == "sha256 0123 abcd … abcd"
+
+
+def test_command_is_told_from_what_only_looks_like_one(tmp_path: Path) -> None:
+    """A list with a number in it is no command, and neither is a text under another name."""
+    commands = [
+        ["command", "rm -rf /"],
+        ["argv", ["rm", "-rf", "/"]],
+        ["argv", ["rm", 1]],
+        ["argv", []],
+        ["note", "rm"],
+        ["command", {"a": 1}],
+        ["constructor", "x"],
+    ]
+    actions = [
+        {
+            "command": "x",
+            "files": [{"path": "a", "diff": DIFF}],
+            "tries": 3,
+            "deep": {"list": [1, None, [True]]},
+        },
+        {"__proto__": {"a": 1}, "constructor": "c"},
+        "text",
+        [],
+        {},
+    ]
+    told = call(tmp_path, ACTIONS, {"actions": actions, "commands": commands, "words": [], "digest": ""})
+    assert told["commands"] == ["rm -rf /", "rm -rf /", None, None, None, None, None]
+    assert told["inventories"] == ["1 command, 1 file, 5 values", "2 values", "1 value", "", ""]
+
+
+def test_difference_is_read_whole_with_the_numbers_of_its_lines(tmp_path: Path) -> None:
+    """Lines that begin with the signs of a head are lines of it; what stands outside a hunk is neither more nor less."""
+    [told] = call(tmp_path, DIFFS, [DIFF])
+    assert told["lines"] == [
+        ["gap", "", "--- a/x.py"],
+        ["gap", "", "+++ b/x.py"],
+        ["gap", "", "@@ -17,4 +17,3 @@ class User:"],
+        ["", 17, "    id = 1"],
+        ["del", 18, "    legacy = 2"],
+        ["del", 19, "--- a dash"],
+        ["add", 18, "++ plus"],
+        ["", 19, "end"],
+        ["", 20, ""],
+        ["gap", "", "@@ -40 +39 @@"],
+        ["add", 39, "last"],
+        ["gap", "", "\\ No newline at end of file"],
+    ]
+    assert told["tally"] == "+2 −2"
+
+
+def test_text_without_a_hunk_is_no_difference(tmp_path: Path) -> None:
+    """A list with dashes, or a text about @@, stays a text."""
+    assert call(tmp_path, DIFFS, ["- one\n+ two\n", "mail @@ home", "@@ -x +y @@", 7, None]) == [None] * 5

@@ -1,0 +1,148 @@
+"""Everything fits: phones, laptops, wide screens and 200 % zoom, with texts and lists as long as they may be."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from assent.protocol.principal import Role
+from assent.protocol.prompt import MAX_FIELDS, MAX_OPTIONS, Field, Option, Prompt
+from assent.testing.server import ThrowawayServer
+from tests.surfaces.page.browsing import PHONE, Viewport
+from tests.surfaces.page.furniture import furnish
+from tests.surfaces.page.hostile_tour import PAGES
+from tests.surfaces.page.test_axe import visit
+from tests.surfaces.page.tripwire import sideways
+
+__all__: list[str] = []
+
+WINDOWS: dict[str, Viewport] = {
+    "320": (320, 640),
+    "phone": PHONE,
+    "zoomed": (720, 450),  # 1440 x 900 at 200 %
+    "laptop": (1024, 768),
+    "desk": (1440, 900),
+}
+LEAST = 24
+"""WCAG 2.2, 2.5.8: what is pressed has so many pixels either way, or that much room around it."""
+_SMALL = """
+(least) => {
+  const shown = [...document.querySelectorAll("#root :is(a, button, summary, input, select, textarea)")]
+    .filter((each) => each.checkVisibility({ visibilityProperty: true, opacityProperty: true }) && !each.closest(".sr"));
+  // A link in a sentence is as high as its line, and a choice is pressed anywhere in its label.
+  const isInText = (each) => each.matches("a") && getComputedStyle(each).display === "inline";
+  const placeOf = (each) => (each.matches("label input") ? each.closest("label") : each).getBoundingClientRect();
+  return shown.filter((each) => !isInText(each) && !each.matches(".skip")).flatMap((each) => {
+    const { width, height } = placeOf(each);
+    return width && (width < least || height < least)
+      ? [`${each.tagName.toLowerCase()}.${each.className} ${Math.round(width)}x${Math.round(height)} ${each.textContent.slice(0, 20)}`]
+      : [];
+  });
+}
+"""
+
+
+@pytest.mark.parametrize("viewport", WINDOWS.values(), ids=WINDOWS)
+def test_page_of_any_size_needs_no_scrolling_sideways_and_has_targets_to_hit(
+    page: Page, site: ThrowawayServer, tmp_path: Path, viewport: Viewport
+) -> None:
+    """Every page and every kind of ask; what is too wide is named, and what is too small to press."""
+    places = {name: name for name in PAGES} | furnish(site, tmp_path).places
+    page.goto("/")
+    found = {}
+    for name, place in places.items():
+        visit(page, place)
+        found[name] = [*sideways(page), *(f"small: {each}" for each in page.evaluate(_SMALL, LEAST))]
+    assert {name: lines for name, lines in found.items() if lines} == {}
+
+
+def test_small_targets_and_wide_ones_are_noticed(page: Page, site: ThrowawayServer) -> None:
+    """Twin: the same look at a page with a button of ten pixels, and a row as wide as two screens."""
+    page.goto("/")
+    expect(page.locator("#content .list")).to_have_count(1)
+    page.evaluate("""() => {
+      const small = document.getElementById("content").appendChild(document.createElement("button"));
+      Object.assign(small.style, { width: "10px", height: "10px", padding: 0 });
+      document.getElementById("detail").appendChild(document.createElement("p")).style.width = "3000px";
+    }""")
+    assert any("10x10" in each for each in page.evaluate(_SMALL, LEAST))
+    assert any("detail" in each for each in sideways(page))
+
+
+@pytest.mark.parametrize("viewport", [PHONE, (1440, 900)], ids=["phone", "desk"])
+def test_list_of_two_hundred_options_is_filtered_and_answered_by_keyboard(
+    window: Callable[..., Page], site: ThrowawayServer, viewport: Viewport
+) -> None:
+    """The filter is the first stop behind the head of the card; one option is left, marked with the space bar and sent."""
+    agent = site.agent()
+    ask = agent.open("Which customer?", [f"Customer number {number}" for number in range(1, MAX_OPTIONS + 1)])
+    page = window(secret=site.token(Role.HUMAN, "ana"))
+    page.goto("/")
+    visit(page, f"inbox/shop/{ask.ask_id}")
+    assert sideways(page) == []
+    field = page.get_by_label("Filter the 200 options")
+    page.locator("#detail").focus()
+    for _ in range(6):
+        page.keyboard.press("Tab")
+        if field.evaluate("(each) => each === document.activeElement"):
+            break
+    expect(field).to_be_focused()
+    page.keyboard.type("number 177")
+    choices = page.locator("form.ask .choice")
+    expect(choices).to_have_count(1)
+    page.keyboard.press("Tab")
+    page.keyboard.press("Space")
+    expect(choices.locator("input")).to_be_checked()
+    field.fill("")
+    expect(choices).to_have_count(MAX_OPTIONS)
+    expect(page.locator(".is-armed")).to_have_count(1)
+    page.locator("form.ask button[type=submit]").click()
+    expect(page.locator("#detail .fate-ok")).to_be_visible()
+    assert agent.wait(ask.ask_id, 10).answer is not None
+    assert agent.show(ask.ask_id).answer.values == {"q1": ("Customer number 177",)}  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize("viewport", [(320, 640), (1440, 900)], ids=["320", "desk"])
+def test_longest_texts_wrap_and_the_bar_stays_in_sight(
+    page: Page, site: ThrowawayServer, viewport: Viewport
+) -> None:
+    """A title, an option and a body of one endless word each; whoever reads it can still mark and send."""
+    options = [Option("a", "w" * 2_000, description="n" * 2_000), Option("b", "short")]
+    ask = site.agent().open("t" * 2_000, options, body=("b" * 5_000) + "\n\n" + "words and more " * 4_000)
+    page.goto("/")
+    visit(page, f"inbox/shop/{ask.ask_id}")
+    assert sideways(page) == []
+    page.locator(".choice").first.click()
+    button = page.locator("form.ask button[type=submit]")
+    expect(button).to_be_in_viewport()
+    expect(page.locator(".is-armed")).to_have_count(1)
+    assert sideways(page) == []
+    button.click()
+    expect(page.locator("#detail .fate-ok")).to_be_visible()
+    assert sideways(page) == []
+
+
+@pytest.mark.parametrize("viewport", [PHONE, (1440, 900)], ids=["phone", "desk"])
+def test_round_of_fifty_questions_says_what_is_left_and_is_sent_at_once(
+    page: Page, site: ThrowawayServer, viewport: Viewport
+) -> None:
+    """The most that a round may have."""
+    fields = tuple(
+        Field(f"q{number}", f"Question {number}?", (Option("y", "Yes"), Option("n", "No")))
+        for number in range(1, MAX_FIELDS + 1)
+    )
+    ask = site.agent().open(Prompt("Fifty things", "", fields))
+    page.goto("/")
+    visit(page, f"inbox/shop/{ask.ask_id}")
+    assert sideways(page) == []
+    button = page.locator("form.ask button[type=submit]")
+    expect(button).to_have_text("Answer Q1 first")
+    groups = page.locator("form.ask fieldset[data-field]")
+    expect(groups).to_have_count(MAX_FIELDS)
+    for number in range(MAX_FIELDS):
+        groups.nth(number).locator("input").first.check()
+    expect(button).to_contain_text("Send all 50")
+    button.click()
+    expect(page.locator("#detail .fate-ok")).to_be_visible()
+    assert sideways(page) == []
