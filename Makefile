@@ -14,7 +14,7 @@ export UV_COMPILE_BYTECODE := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test setup check docs bench ledger torture fresh lock clean python core
+.PHONY: help run test setup check docs shots bench ledger torture fresh lock clean python core
 
 help: ## list these commands
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s%s\n", $$1, $$2 }' Makefile
@@ -36,6 +36,9 @@ check: setup ## format, lint and types
 docs: setup ## write the reference pages, and capture anew the terminals that are no longer true
 	@$(PYTHON) -m tools.reference
 	@$(PYTHON) -m tools.play --write
+
+shots: setup ## take the pictures of the page anew; ARGS="approval runs" takes these
+	@$(WITH_BROWSER) $(PYTHON) -m tools.shots $(ARGS)
 
 bench: setup ## measure, each figure beside its raw floor
 	@$(PYTHON) -m bench $(ARGS)

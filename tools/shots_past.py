@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import msgspec
 
 from assent.protocol.approval import approval_prompt
-from assent.protocol.ask import Kind
+from assent.protocol.ask import Consequence, Kind
 from assent.protocol.principal import Assurance
 from assent.testing import FakeClock, ThrowawayStore
 
@@ -85,12 +85,14 @@ def live_the_morning(store: ThrowawayStore, clock: FakeClock) -> None:
             prompt = (
                 approval_prompt(asked.title, {"do": asked.title}) if asked.kind is _APPROVAL else asked.title
             )
-            silence = (
-                {"deadline": timedelta(seconds=_PATIENCE_SECONDS), "consequence": "deny"}
-                if word == "expire"
-                else {}
-            )
-            opened[number] = agent.open(prompt, list(asked.options), kind=asked.kind, **silence).ask_id
+            patience = timedelta(seconds=_PATIENCE_SECONDS) if word == "expire" else None
+            opened[number] = agent.open(
+                prompt,
+                list(asked.options),
+                kind=asked.kind,
+                deadline=patience,
+                consequence=Consequence.WAIT if patience is None else Consequence.DENY,
+            ).ask_id
         elif word == "decline":
             person.decline(opened[number], reason)
         elif word == "withdraw":

@@ -18,6 +18,7 @@ from assent.client.client import Client
 from assent.client.confirm import confirm_plan
 from assent.client.driven import DrivenRun
 from assent.client.gate import pass_gate
+from assent.protocol.canonical import Json
 from assent.protocol.error import AssentError, StillOpen
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Field, Option, Prompt
@@ -119,7 +120,7 @@ class World:
 
     def _approval(self) -> None:
         agent = self._agent("migrator", "edge-infra")
-        action = {
+        action: Json = {
             "command": 'psql "$PRIMARY_URL" --single-transaction --file migrations/0042_drop_legacy_id.sql',
             "files": [{"path": "app/models/user.py", "diff": _DIFF}],
         }
@@ -133,7 +134,8 @@ class World:
                 deadline=timedelta(minutes=15), consequence="deny", wait=0,
             )  # fmt: skip
         except StillOpen as still:
-            self._at("approval", agent, still.ask.ask_id)
+            if still.ask is not None:
+                self._at("approval", agent, still.ask.ask_id)
 
     def _question(self) -> None:
         agent = self._agent("planner", "ledger-sync")
@@ -193,7 +195,7 @@ class World:
         agent = self._agent("coder", "ledger-sync")
         agent.create_task("Import the bank's statement", task_id="LED-41", assignee="coder")
         agent.create_task("Tell the auditors about LED-41", dependencies=["LED-41"])
-        options = [
+        options: list[Json] = [
             {
                 "label": "The first",
                 "pros": ["a closed day stays closed"],
@@ -202,7 +204,7 @@ class World:
             {"label": "The last", "pros": ["always what the bank says now"]},
             {"label": "Neither: stop and tell somebody", "cons": ["about one stop a week"]},
         ]
-        questions = [
+        questions: list[Json] = [
             {
                 "id": "q1",
                 "text": "The same transfer stands in two statements. Which one counts?",

@@ -45,10 +45,14 @@ def run(plan: Plan) -> Verdict:
     for number, first in enumerate(range(0, len(chosen), _AT_ONCE)):
         texts = chosen[first : first + _AT_ONCE]
         with Nest("") as nest:
-            worker = nest.start("torture.page:reader", texts=texts, is_phone=bool(number % 2), lacks=plan.twin)
+            worker = nest.start(
+                "torture.page:reader", texts=texts, is_phone=bool(number % 2), lacks=plan.twin
+            )
             heard = worker.hear(_PATIENCE)
         for line in heard["found"]:
-            kind = next((kind for kind, marks in _KINDS.items() if any(mark in line for mark in marks)), "other")
+            kind = next(
+                (kind for kind, marks in _KINDS.items() if any(mark in line for mark in marks)), "other"
+            )
             tally.fault(kind, line)
         tally.add("texts", len(texts))
         for name, count in heard["counts"].items():

@@ -43,7 +43,10 @@ MEASUREMENTS: dict[str, tuple[str, Callable[[Session], Iterator[Figure]]]] = {
         "Server: wakes, broadcasts, waiting polls and requests, beside a bare echo under the same uvicorn",
         server.measure,
     ),
-    "page": ("Page: the inbox in a real browser, beside a page of plain rows and bare requests", page.measure),
+    "page": (
+        "Page: the inbox in a real browser, beside a page of plain rows and bare requests",
+        page.measure,
+    ),
     "start": ("Start: what a program pays before it does anything", start_up.measure),
 }
 """Name to title and measurement, in the order of the report."""

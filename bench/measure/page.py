@@ -204,7 +204,10 @@ class _Desk:
                 found.setdefault((name, "median"), []).append(median(times))
                 found.setdefault((name, "worst"), []).append(max(times))
         context.close()
-        for what, title in (("call", "new ask drawn after open() returned"), ("frame", "new ask drawn after its event")):
+        for what, title in (
+            ("call", "new ask drawn after open() returned"),
+            ("frame", "new ask drawn after its event"),
+        ):
             yield _value(f"{title}, median", found[what, "median"], [], None)
             yield _worst(f"{title}, worst", found[what, "worst"], [], _NEW_ASK)
 

@@ -11,6 +11,7 @@ import msgspec
 
 from assent.client.client import Client
 from assent.client.gate import pass_gate
+from assent.protocol.canonical import Json
 from assent.protocol.error import StillOpen
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.prompt import Field, Option, Prompt
@@ -51,7 +52,7 @@ def furnish(site: ThrowawayServer, folder: Path) -> Furnished:
 
 
 def _ask(agent: Client, other: Client, found: Furnished) -> None:
-    zones = [
+    zones: list[str | Option] = [
         Option("UTC", "UTC", recommended=True, description="As the code does it now"),
         Option("own", "The customer's own zone", destructive=True, description="Needs a backfill"),
         "Head office",
@@ -66,14 +67,21 @@ def _ask(agent: Client, other: Client, found: Furnished) -> None:
             consequence="escalate",
             escalate_to="human:sam",
         ),
-        "several": agent.open("Which regions go first?", ["Frankfurt", "Virginia", "Tokyo", "Lima"], multiple=True),
+        "several": agent.open(
+            "Which regions go first?", ["Frankfurt", "Virginia", "Tokyo", "Lima"], multiple=True
+        ),
         "words": agent.open("What should the release be called?"),
         "round": agent.open(
             Prompt(
                 "Roll out the new cache",
                 "",
                 (
-                    Field("q1", "Which regions?", (Option("f", "Frankfurt"), Option("v", "Virginia")), multiple=True),
+                    Field(
+                        "q1",
+                        "Which regions?",
+                        (Option("f", "Frankfurt"), Option("v", "Virginia")),
+                        multiple=True,
+                    ),
                     Field("q2", "How old may a page be?", (Option("30", "30 seconds"),), free=True),
                     Field("q3", "What must it not touch?", free=True),
                 ),
@@ -81,11 +89,16 @@ def _ask(agent: Client, other: Client, found: Furnished) -> None:
         ),
         "confirm": agent.open("Phase P2: Backfill. Continue? (Y/N)", kind="confirm", body="Four tasks."),
     }
-    for name, ask in asks.items():
-        found.places[name] = f"inbox/shop/{ask.ask_id}"
+    for name, opened in asks.items():
+        found.places[name] = f"inbox/shop/{opened.ask_id}"
     with suppress(StillOpen):
-        pass_gate(agent, "Chunk Loop", "Chunk 2 of 5.\n\n4 findings in 3 files.", ids=["M4", "L2"], chunks=5, wait=0)
-    action = {"command": "psql --file migrations/0042.sql", "files": [{"path": "app/models/user.py", "diff": _DIFF}]}
+        pass_gate(
+            agent, "Chunk Loop", "Chunk 2 of 5.\n\n4 findings in 3 files.", ids=["M4", "L2"], chunks=5, wait=0
+        )
+    action: Json = {
+        "command": "psql --file migrations/0042.sql",
+        "files": [{"path": "app/models/user.py", "diff": _DIFF}],
+    }
     with suppress(StillOpen):
         other.approve(
             "Drop column users.legacy_id in production",
@@ -97,7 +110,10 @@ def _ask(agent: Client, other: Client, found: Furnished) -> None:
             wait=0,
         )
     agent.create_task("Refund webhooks", task_id="T-118")
-    questions = [{"id": "q1", "text": "Should it be retried after a 409?"}, {"id": "q2", "text": "How often?"}]
+    questions = [
+        {"id": "q1", "text": "Should it be retried after a 409?"},
+        {"id": "q2", "text": "How often?"},
+    ]
     agent.hand_in({"agent": "coder", "sourceId": "T-118", "status": "failed", "open_questions": questions})
     for client in (agent, other):
         for ask in client.inbox():
@@ -106,7 +122,9 @@ def _ask(agent: Client, other: Client, found: Furnished) -> None:
 
 
 def _end(agent: Client, person: Client, found: Furnished) -> None:
-    answered, declined, withdrawn = (agent.open(f"Is it {word}?", ["Yes", "No"]) for word in ("on", "off", "out"))
+    answered, declined, withdrawn = (
+        agent.open(f"Is it {word}?", ["Yes", "No"]) for word in ("on", "off", "out")
+    )
     person.answer(answered.ask_id, "1")
     person.decline(declined.ask_id, "Not mine to say.")
     agent.withdraw(withdrawn.ask_id, "No longer needed.")
@@ -116,7 +134,10 @@ def _end(agent: Client, person: Client, found: Furnished) -> None:
 
 def _run(agent: Client, person: Client, found: Furnished) -> None:
     for run_id in ("loop-1", "loop-2"):
-        with suppress(KeyboardInterrupt), agent.run(run_id=run_id, max=5, model="haiku", title="Tidy up") as run:
+        with (
+            suppress(KeyboardInterrupt),
+            agent.run(run_id=run_id, max=5, model="haiku", title="Tidy up") as run,
+        ):
             next(run)
             run.tell("reading 14 files\nwrote 3\n")
             person.control(run_id, "escalate", model="opus", reason="It is stuck.", wait=1)

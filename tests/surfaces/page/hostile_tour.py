@@ -71,7 +71,9 @@ class Tour:
             found += self._visit(name, shown)
         for number, (project, run_id) in enumerate(self._planted.runs):
             place = f"{quote(project, safe='')}/{quote(run_id, safe='')}"
-            found += self._visit(f"runs/{place}", f"[data-run={json.dumps(run_id, ensure_ascii=False)}] .run-facts")
+            found += self._visit(
+                f"runs/{place}", f"[data-run={json.dumps(run_id, ensure_ascii=False)}] .run-facts"
+            )
             if number % every == 0:
                 found += self._visit(f"history/run/{place}", "li.moment")
                 found += self._visit(f"settings/{quote(project, safe='')}", ".settings")
@@ -109,4 +111,3 @@ class Tour:
         except (AssertionError, Error) as error:
             return [f"{place[:80]}: cannot be answered: {str(error)[:300]}", *self._wire.look(page)[:_MORE]]
         return [f"{place[:80]}, answered: {line[:300]}" for line in self._wire.look(page)[:_MORE]]
-

@@ -63,7 +63,9 @@ class _Sower:
     def sow(self, number: int, text: str) -> None:
         """Put one text everywhere but into a review."""
         project = self._as("project name", text, check_project, f"project {number}")
-        name = self._as("asker's name", text, lambda name: parse_principal(f"agent:{name}"), f"agent {number}")
+        name = self._as(
+            "asker's name", text, lambda name: parse_principal(f"agent:{name}"), f"agent {number}"
+        )
         agent = Client(self._hub, project, Principal(Role.AGENT, name))
         self._ask(agent, number, text)
         run_id = self._run(agent, number, text)
@@ -83,17 +85,29 @@ class _Sower:
                 kept[place] += 1
                 return found
             with suppress(AssentError):  # a name without blanks may be one
-                found = found.replace(" ", "_")
-                check(found)
+                joined = found.replace(" ", "_")
+                check(joined)
                 self.planted.tamed[place] += 1
-                return found
+                return joined
         return otherwise
 
     def _ask(self, agent: Client, number: int, text: str) -> None:
         def prompt(**parts: str) -> Prompt:
-            said = {"title": "t", "body": "", "name": "q1", "text": "", "key": "k", "label": "l", "note": "", "other": "o"}
+            said = {
+                "title": "t",
+                "body": "",
+                "name": "q1",
+                "text": "",
+                "key": "k",
+                "label": "l",
+                "note": "",
+                "other": "o",
+            }
             said |= parts
-            options = (Option(said["key"], said["label"], description=said["note"]), Option("second", "Second"))
+            options = (
+                Option(said["key"], said["label"], description=said["note"]),
+                Option("second", "Second"),
+            )
             field = Field(said["name"], said["text"], options, free=True, other=said["other"])
             return Prompt(said["title"], said["body"], (field, Field("q2", said["text"], free=True)))
 
@@ -102,6 +116,7 @@ class _Sower:
             ("title", "A title"), ("body", ""), ("name", "q1"), ("text", ""), ("key", "k"), ("label", "One"),
             ("note", ""), ("other", "Other"),
         ):  # fmt: skip
+
             def check(words: str, place: str = place) -> None:
                 check_prompt(prompt(**(parts | {place: words})))
 
@@ -120,8 +135,14 @@ class _Sower:
             text: text,
             "command": text,
             "argv": [text, text],
-            "files": [{"path": text, "diff": f"--- a\n+++ b\n@@ -1,2 +1,2 @@ {text}\n-{text}\n+{text} \n {text}\n"}],
-            "deep": {text: {text: [text, {text: None}]}, "__proto__": {"polluted": text}, "constructor": text},
+            "files": [
+                {"path": text, "diff": f"--- a\n+++ b\n@@ -1,2 +1,2 @@ {text}\n-{text}\n+{text} \n {text}\n"}
+            ],
+            "deep": {
+                text: {text: [text, {text: None}]},
+                "__proto__": {"polluted": text},
+                "constructor": text,
+            },
         }
 
         def check(words: str) -> None:
@@ -131,7 +152,7 @@ class _Sower:
         try:
             agent.approve(words, action=action, risk=words, body=words, run_id=run_id or None, wait=0)
         except StillOpen as still:
-            self.planted.asks.append((agent.project, str(still.ask.ask_id)))
+            self.planted.asks += [(agent.project, str(ask.ask_id)) for ask in (still.ask,) if ask]
         self.planted.fields["action keys, values, command, difference"] += 1
 
     def _run(self, agent: Client, number: int, text: str) -> str:
@@ -219,7 +240,9 @@ class _Sower:
         found = [ask for ask in agent.inbox() if (ask.key or "").startswith("review:")]
         self.planted.asks += [(self._home, str(ask.ask_id)) for ask in found]
         self.planted.reviews += [
-            (self._home, key.rpartition(":")[0].removesuffix(":next")) for ask in found if (key := ask.key or "")
+            (self._home, key.rpartition(":")[0].removesuffix(":next"))
+            for ask in found
+            if (key := ask.key or "")
         ]
 
     def _finding(self, text: str) -> dict[str, Any]:

@@ -104,7 +104,7 @@ def test_difference_is_read_whole_with_the_numbers_of_its_lines(tmp_path: Path) 
         ["del", 19, "--- a dash"],
         ["add", 18, "++ plus"],
         ["", 19, "end"],
-        ["", 20, ""],
+        ["gap", "", ""],
         ["gap", "", "@@ -40 +39 @@"],
         ["add", 39, "last"],
         ["gap", "", "\\ No newline at end of file"],
@@ -115,3 +115,11 @@ def test_difference_is_read_whole_with_the_numbers_of_its_lines(tmp_path: Path) 
 def test_text_without_a_hunk_is_no_difference(tmp_path: Path) -> None:
     """A list with dashes, or a text about @@, stays a text."""
     assert call(tmp_path, DIFFS, ["- one\n+ two\n", "mail @@ home", "@@ -x +y @@", 7, None]) == [None] * 5
+
+
+def test_head_of_the_next_file_is_no_line_that_goes(tmp_path: Path) -> None:
+    """Several files in one text are told apart by what their hunks say of themselves."""
+    two = "--- a/x\n+++ b/x\n@@ -1 +1 @@\n-one\n+two\n--- a/y\n+++ b/y\n@@ -1,0 +1 @@\n+new\n"
+    [told] = call(tmp_path, DIFFS, [two])
+    kinds = [line[0] for line in told["lines"]]
+    assert kinds == ["gap", "gap", "gap", "del", "add", "gap", "gap", "gap", "add"]

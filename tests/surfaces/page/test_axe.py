@@ -8,13 +8,18 @@ from playwright.sync_api import Page, expect
 
 from assent.protocol.principal import Role
 from assent.testing.server import ThrowawayServer
-from tests.surfaces.page.browsing import PHONE, Mishaps, Theme, Viewport, axe
+from tests.surfaces.page.browsing import PHONE, Mishaps, axe
 from tests.surfaces.page.furniture import furnish
 from tests.surfaces.page.hostile_tour import PAGES
 
 __all__: list[str] = []
 
-DRAWN = {"inbox/": "form.ask h2, section.ask h2", "runs/": ".run-facts", "history/run/": "li.moment", "walk/": "#w-all"}
+DRAWN = {
+    "inbox/": "form.ask h2, section.ask h2",
+    "runs/": ".run-facts",
+    "history/run/": "li.moment",
+    "walk/": "#w-all",
+}
 BOTH = pytest.mark.parametrize("theme", ["light", "dark"])
 SCREENS = pytest.mark.parametrize("viewport", [PHONE, (1440, 900)], ids=["phone", "desk"])
 
@@ -31,7 +36,7 @@ def visit(page: Page, place: str) -> None:
 @BOTH
 @SCREENS
 def test_page_of_a_full_store_has_nothing_that_axe_finds(
-    page: Page, site: ThrowawayServer, tmp_path: Path, theme: Theme, viewport: Viewport
+    page: Page, site: ThrowawayServer, tmp_path: Path
 ) -> None:
     """Every page, every kind of ask, every way to end, a run, its timeline, a walk-through, the help."""
     places = {name: name for name in PAGES} | furnish(site, tmp_path).places
@@ -50,13 +55,22 @@ def test_page_of_a_full_store_has_nothing_that_axe_finds(
 @BOTH
 @SCREENS
 def test_page_of_an_empty_store_has_nothing_that_axe_finds(
-    page: Page, site: ThrowawayServer, mishaps: Mishaps, theme: Theme, viewport: Viewport
+    page: Page, site: ThrowawayServer, mishaps: Mishaps
 ) -> None:
     """The states in which there is nothing to show, and the one in which the server is away."""
     page.goto("/")
     expect(page.locator("#content .list")).to_have_count(1)
     found = {}
-    for place in ("inbox", "runs", "history/answers", "history/log", "history/run", "numbers/7", "settings", "walk"):
+    for place in (
+        "inbox",
+        "runs",
+        "history/answers",
+        "history/log",
+        "history/run",
+        "numbers/7",
+        "settings",
+        "walk",
+    ):
         page.evaluate("(place) => { location.hash = `#/${place}`; }", place)
         expect(page.locator("#content h1")).to_have_count(1)
         expect(page.locator("#content [aria-busy=true]")).to_have_count(0)
@@ -71,9 +85,7 @@ def test_page_of_an_empty_store_has_nothing_that_axe_finds(
 
 @BOTH
 @SCREENS
-def test_page_of_a_stranger_has_nothing_that_axe_finds(
-    window: Callable[..., Page], mishaps: Mishaps, theme: Theme, viewport: Viewport
-) -> None:
+def test_page_of_a_stranger_has_nothing_that_axe_finds(window: Callable[..., Page], mishaps: Mishaps) -> None:
     """The door, and the way in."""
     mishaps.pardon("status of 401")
     page = window()
@@ -91,7 +103,7 @@ def test_axe_notices_a_card_whose_labels_are_gone(page: Page, site: ThrowawaySer
     assert any(line.startswith("label") for line in axe(page))
 
 
-def test_token_of_an_observer_sees_everything_and_answers_nothing(
+def test_token_of_an_observer_is_refused_with_a_page_that_everybody_can_read(
     stranger: Page, site: ThrowawayServer, mishaps: Mishaps
 ) -> None:
     """Whoever only looks on is not let in by the page: its door takes people's tokens alone, and says so."""

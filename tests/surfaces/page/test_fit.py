@@ -45,7 +45,7 @@ _SMALL = """
 
 @pytest.mark.parametrize("viewport", WINDOWS.values(), ids=WINDOWS)
 def test_page_of_any_size_needs_no_scrolling_sideways_and_has_targets_to_hit(
-    page: Page, site: ThrowawayServer, tmp_path: Path, viewport: Viewport
+    page: Page, site: ThrowawayServer, tmp_path: Path
 ) -> None:
     """Every page and every kind of ask; what is too wide is named, and what is too small to press."""
     places = {name: name for name in PAGES} | furnish(site, tmp_path).places
@@ -57,7 +57,7 @@ def test_page_of_any_size_needs_no_scrolling_sideways_and_has_targets_to_hit(
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-def test_small_targets_and_wide_ones_are_noticed(page: Page, site: ThrowawayServer) -> None:
+def test_small_targets_and_wide_ones_are_noticed(page: Page) -> None:
     """Twin: the same look at a page with a button of ten pixels, and a row as wide as two screens."""
     page.goto("/")
     expect(page.locator("#content .list")).to_have_count(1)
@@ -72,7 +72,7 @@ def test_small_targets_and_wide_ones_are_noticed(page: Page, site: ThrowawayServ
 
 @pytest.mark.parametrize("viewport", [PHONE, (1440, 900)], ids=["phone", "desk"])
 def test_list_of_two_hundred_options_is_filtered_and_answered_by_keyboard(
-    window: Callable[..., Page], site: ThrowawayServer, viewport: Viewport
+    window: Callable[..., Page], site: ThrowawayServer
 ) -> None:
     """The filter is the first stop behind the head of the card; one option is left, marked with the space bar and sent."""
     agent = site.agent()
@@ -104,9 +104,7 @@ def test_list_of_two_hundred_options_is_filtered_and_answered_by_keyboard(
 
 
 @pytest.mark.parametrize("viewport", [(320, 640), (1440, 900)], ids=["320", "desk"])
-def test_longest_texts_wrap_and_the_bar_stays_in_sight(
-    page: Page, site: ThrowawayServer, viewport: Viewport
-) -> None:
+def test_longest_texts_wrap_and_the_bar_stays_in_sight(page: Page, site: ThrowawayServer) -> None:
     """A title, an option and a body of one endless word each; whoever reads it can still mark and send."""
     options = [Option("a", "w" * 2_000, description="n" * 2_000), Option("b", "short")]
     ask = site.agent().open("t" * 2_000, options, body=("b" * 5_000) + "\n\n" + "words and more " * 4_000)
@@ -125,7 +123,7 @@ def test_longest_texts_wrap_and_the_bar_stays_in_sight(
 
 @pytest.mark.parametrize("viewport", [PHONE, (1440, 900)], ids=["phone", "desk"])
 def test_round_of_fifty_questions_says_what_is_left_and_is_sent_at_once(
-    page: Page, site: ThrowawayServer, viewport: Viewport
+    page: Page, site: ThrowawayServer
 ) -> None:
     """The most that a round may have."""
     fields = tuple(

@@ -20,6 +20,9 @@ from tests.surfaces.page.tripwire import Tripwire
 
 __all__: list[str] = []
 
+PLAIN_ONLY = {"task id", "topic name"}
+"""Places that take letters, digits and a few signs, so that most texts never get there."""
+
 
 def test_payloads_are_three_hundred_different_ones() -> None:
     """The count that is promised, and no padding in it; the shares are all of them."""
@@ -60,13 +63,17 @@ def test_hostile_text_everywhere_does_nothing_and_can_be_answered(
     found = tour.walk(every=7)
     assert found == []
     assert tour.answered >= len(planted.asks) // 7
-    assert min(planted.fields[place] + planted.tamed[place] for place in planted.fields) >= len(share) // 3
+    reached = planted.fields + planted.tamed
+    few = {place: count for place, count in reached.items() if count < 0.8 * len(share)}
+    assert few.keys() <= PLAIN_ONLY, few
 
 
 def test_half_a_character_never_reaches_the_page(page: Page, site: ThrowawayServer) -> None:
     """A lone surrogate is no text: the server refuses it, so no page has to draw it."""
     secret = site.token(Role.AGENT, "coder")
-    with httpx2.Client(base_url=site.url, headers={"authorization": f"Bearer {secret}"}, trust_env=False) as line:
+    with httpx2.Client(
+        base_url=site.url, headers={"authorization": f"Bearer {secret}"}, trust_env=False
+    ) as line:
         for text in (r"\ud800", r"half \udc00", r"\udbff\u0041"):
             body = f'{{"prompt": {{"title": "{text}", "fields": [{{"name": "q1", "free": true}}]}}}}'
             sent = line.post(

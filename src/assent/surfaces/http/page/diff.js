@@ -3,30 +3,33 @@
 import { html } from "/page/html.js";
 import { plain, Text } from "/page/text.js";
 
-const HUNK = /^@@ -(\d+)(?:,\d+)? \+(\d+)(?:,\d+)? @@(.*)$/;
+const HUNK = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/;
 
 export const isDiff = (text) => typeof text === "string" && /^@@ -\d+(,\d+)? \+\d+(,\d+)? @@/m.test(text);
 
-// Returns the lines as { type, number, text }; of a line that stays, the number is the new one.
+// Returns the lines as { type, number, text }; of a line that stays, the number is the new one. A hunk says how many lines
+// it has, so that the head of the next file is not taken for a line that goes.
 export function parseDiff(text) {
   const lines = [];
-  let [before, after] = [0, 0];
-  let isInHunk = false;
+  let [before, after, oldLeft, newLeft] = [0, 0, 0, 0];
+  const take = (type, number, line) => lines.push({ type, number, text: line });
   const given = text.endsWith("\n") ? text.slice(0, -1) : text;
   for (const line of given.split("\n")) {
+    const sign = line.slice(0, 1);
     const hunk = HUNK.exec(line);
     if (hunk) {
-      [before, after, isInHunk] = [Number(hunk[1]), Number(hunk[2]), true];
-      lines.push({ type: "gap", number: "", text: line });
-    } else if (isInHunk && line.startsWith("+")) lines.push({ type: "add", number: after++, text: line.slice(1) });
-    else if (isInHunk && line.startsWith("-")) lines.push({ type: "del", number: before++, text: line.slice(1) });
-    else if (isInHunk && (line.startsWith(" ") || line === "")) {
-      lines.push({ type: "", number: after++, text: line.slice(1) });
-      before += 1;
-    } else {
-      if (line.startsWith("diff ") || line.startsWith("--- ")) isInHunk = false;
-      lines.push({ type: "gap", number: "", text: line });
-    }
+      [before, oldLeft, after, newLeft] = [hunk[1], hunk[2] ?? 1, hunk[3], hunk[4] ?? 1].map(Number);
+      take("gap", "", line);
+    } else if (sign === "+" && newLeft > 0) {
+      take("add", after++, line.slice(1));
+      newLeft -= 1;
+    } else if (sign === "-" && oldLeft > 0) {
+      take("del", before++, line.slice(1));
+      oldLeft -= 1;
+    } else if ((sign === " " || line === "") && (oldLeft > 0 || newLeft > 0)) {
+      take("", after++, line.slice(1));
+      [before, oldLeft, newLeft] = [before + 1, oldLeft - 1, newLeft - 1];
+    } else take("gap", "", line);
   }
   return lines;
 }

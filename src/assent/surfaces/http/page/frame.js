@@ -3,7 +3,7 @@
 import { html, useEffect, useLayoutEffect, useState } from "/page/html.js";
 import { Help } from "/page/help.js";
 import { Icon, Mark } from "/page/icons.js";
-import { onKey } from "/page/keys.js";
+import { onKey, takeNext } from "/page/keys.js";
 import { connect } from "/page/live.js";
 import { go, href } from "/page/route.js";
 import { send, forget } from "/page/session.js";
@@ -65,24 +65,18 @@ export function Frame({ route, children }) {
   const projects = useStore((state) => state.projects);
   const who = useStore((state) => state.who);
   const [isHelp, setHelp] = useState(false);
-  const [isGoing, setGoing] = useState(false);
   const open = [...asks.values()].filter((ask) => ask.state === "open");
   const active = [...runs.values()].filter((run) => !run.ended_at).length;
   const only = route.page === "inbox" ? route.query.get("project") : null;
   useLayoutEffect(() => {
-    const goTo = Object.fromEntries(PAGES.map(([page]) => [page[0], () => go(href(page))]));
-    return onKey({
-      "?": () => setHelp(true),
-      g: () => setGoing(true),
-      ...(isGoing ? { any: (_, name) => (setGoing(false), goTo[name] ? goTo[name]() : false) } : {}),
-    });
+    const goTo = Object.fromEntries(PAGES.map(([page]) => [page[0], page]));
+    const wait = () =>
+      takeNext((name) => {
+        if (goTo[name]) go(href(goTo[name]));
+        return Boolean(goTo[name]);
+      });
+    return onKey({ "?": () => setHelp(true), g: wait });
   });
-  // `g` waits for its second key before anybody else gets one.
-  useEffect(() => {
-    if (!isGoing) return undefined;
-    const timer = setTimeout(() => setGoing(false), 1_500);
-    return () => clearTimeout(timer);
-  }, [isGoing]);
   const link = ([page, name]) => html`<li key=${page}>
     <a href=${href(page)} aria-current=${route.page === page && !only ? "page" : null} title=${name}>
       <${Icon} name=${`i-${page}`} /><span class="name">${name}</span>

@@ -5,10 +5,12 @@ import { Icon } from "/page/icons.js";
 import { othersAt } from "/page/presence.js";
 import { Prose, useProse } from "/page/prose.js";
 import { href } from "/page/route.js";
-import { kindOf, stemOf } from "/page/rows.js";
+import { confirmTitle, kindOf, stemOf } from "/page/rows.js";
 import { useNow, useStore } from "/page/store.js";
 import { Text } from "/page/text.js";
 import { left } from "/page/time.js";
+
+const LONG = 90; // characters: beyond it a title is read, not seen
 
 function Due({ ask }) {
   const now = useNow();
@@ -22,7 +24,8 @@ export function Head({ ask, children }) {
   const kind = kindOf(ask);
   const others = ask.state === "open" && othersAt(ask, presence, who);
   const isParted = ask.state === "open" && stemOf(ask); // the rest of it stands above the options
-  const title = isParted ? ask.prompt.title.split("\n")[0] : ask.prompt.title;
+  const ofPlan = confirmTitle(ask); // the sentence itself stands below it
+  const title = ofPlan ?? (isParted ? ask.prompt.title.split("\n")[0] : ask.prompt.title);
   return html`<div class="ask-head">
     <a class="btn btn-bare btn-small back" href=${href("inbox")}><${Icon} name="i-back" />Inbox</a>
     <p class="ask-kind">
@@ -32,7 +35,8 @@ export function Head({ ask, children }) {
       ${others && html`<span class="tag"><${Icon} name="i-eye" /><${Text} value=${others} /></span>`}
     </p>
     ${children}
-    <h2 id="t-ask"><${Text} value=${title} lines=${Boolean(stemOf(ask))} /></h2>
+    <h2 id="t-ask" class=${title.length > LONG ? "is-long" : ""}><${Text} value=${title} lines=${Boolean(stemOf(ask))} /></h2>
+    ${ofPlan && html`<p class="stem"><${Text} value=${ask.prompt.title} lines /></p>`}
   </div>`;
 }
 

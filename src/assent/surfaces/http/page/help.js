@@ -59,8 +59,8 @@ export function Help({ isOpen, onClose }) {
       </div>
       <p class="help-note">
         A letter only marks; Enter sends. After a new ask is drawn, keys wait 0.4 s, so that a keystroke meant for elsewhere
-        decides nothing: keycaps are dashed until then. The letters of the page, j k g o, never mark: such an option has its
-        number.
+        decides nothing: keycaps are dashed until then. The letters of the page, j k g o, never mark: such an option is reached
+        with the arrows.
       </p>
     </div>
   </dialog>`;

@@ -15,6 +15,15 @@ export function onKey(keys) {
   return () => takers.splice(takers.indexOf(keys), 1);
 }
 
+// The next key goes to `take` before anybody else, whatever is drawn meanwhile; it is given back after a while.
+let awaited = null;
+
+export function takeNext(take, ms = 1_500) {
+  const waiting = { take };
+  awaited = waiting;
+  setTimeout(() => (awaited = awaited === waiting ? null : awaited), ms);
+}
+
 const TYPED = "textarea, select, input:not([type=radio]):not([type=checkbox])";
 export const isTyping = (target) => target instanceof Element && target.matches(TYPED);
 
@@ -38,6 +47,9 @@ function hear(event) {
   if (event.repeat && (isSend || name === "Enter")) return void event.preventDefault();
   // Where a button or a link has the focus, Enter and the space bar are its own.
   if ((name === "Enter" || name === " ") && event.target.closest?.("a, button, summary")) return;
+  const waiting = awaited;
+  awaited = null;
+  if (waiting?.take(name)) return void event.preventDefault();
   for (const taker of takers.toReversed()) {
     const take = taker[name] ?? taker.any;
     if (take && take(event, name) !== false) {

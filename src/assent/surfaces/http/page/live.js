@@ -92,7 +92,7 @@ class Line {
 
   async fetchAsks(ids) {
     if (ids.length > MANY) {
-      const { asks } = await get(projectPath(this.project, "asks"));
+      const { asks } = await listAsks(projectPath(this.project, "asks"));
       takeAsks(asks);
       const open = new Set(asks.map((ask) => ask.ask_id));
       ids = ids.filter((id) => !open.has(id) && getState().asks.has(id));
@@ -105,6 +105,18 @@ class Line {
     const found = await Promise.all(ids.map((id) => orNothing(get(projectPath(this.project, "runs", id)))));
     takeRuns(found.filter(Boolean));
   }
+}
+
+// All that wait: a reply ends early where asks are large, and says behind which one to come again.
+async function listAsks(path) {
+  const found = [];
+  let before = null;
+  do {
+    const { asks, next } = await get(path, { before });
+    found.push(...asks);
+    before = next;
+  } while (before);
+  return { asks: found };
 }
 
 // What is not there (any more) is nothing to show; all other failures are the caller's.
@@ -138,8 +150,8 @@ async function list(projects) {
   const isAll = projects.length === lines.size;
   const told = await Promise.all(
     isAll
-      ? [get("/asks"), get("/runs", runs)]
-      : projects.flatMap((project) => [get(projectPath(project, "asks")), get(projectPath(project, "runs"), runs)]),
+      ? [listAsks("/asks"), get("/runs", runs)]
+      : projects.flatMap((project) => [listAsks(projectPath(project, "asks")), get(projectPath(project, "runs"), runs)]),
   );
   takeAsks(told.flatMap((each) => each.asks ?? []));
   takeRuns(told.flatMap((each) => each.runs ?? []));

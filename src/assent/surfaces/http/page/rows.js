@@ -27,6 +27,16 @@ export function kindOf(ask) {
 export const isOfWalk = (ask) => WALK.test(ask.key ?? "");
 export const flowOf = (ask) => (isOfWalk(ask) ? ask.key.replace(/:\d+$/, "").replace(/:next$/, "") : null);
 
+// A confirm of a plan is put in one fixed sentence, which says all at once; its parts make a title that can be read.
+const CONFIRM = /^Confirm \(human\) (\w+) (\S+): ([^]*?)\. When=(before|after)\. Summary: ([^]*)\. Continue\? \(Y\/N\)$/;
+
+export function confirmTitle({ kind, prompt }) {
+  const found = kind === "confirm" && CONFIRM.exec(prompt.title);
+  if (!found) return null;
+  const [, owner, id, name, when] = found;
+  return `${when === "before" ? "Before" : "After"} ${owner} ${id}: ${name}`;
+}
+
 // What a row says: of an open question the question, as its title only says who asks about what; of a finding what was
 // found, as its place stands beside it.
 export function titleOf(ask) {

@@ -3,6 +3,13 @@
 
 import { useLayoutEffect, useRef } from "/page/html.js";
 
+// A list that is too short to be scrolled gets the room for it below, until another row is selected.
+function makeRoom(list, wanted) {
+  const inner = list.firstElementChild;
+  const lacking = wanted - (list.scrollHeight - list.clientHeight);
+  if (lacking > 0) inner.style.paddingBottom = `${(parseFloat(inner.style.paddingBottom) || 0) + lacking}px`;
+}
+
 export function useStillRows(rows, currentId) {
   const place = useRef({ id: null, at: 0, rest: 0 });
   const keepStill = () => {
@@ -12,13 +19,17 @@ export function useStillRows(rows, currentId) {
     // Without what is scrolled: that is the reader's own doing.
     const find = () => row.getBoundingClientRect().top + list.scrollTop;
     if (place.current.id !== currentId) {
+      list.firstElementChild.style.paddingBottom = "";
       row.scrollIntoView({ block: "nearest" });
       place.current = { id: currentId, at: find(), rest: 0 };
       return;
     }
     const [at, scrolled] = [find(), list.scrollTop];
     const moved = at - place.current.at + place.current.rest;
-    if (moved) list.scrollTop = scrolled + moved;
+    if (moved) {
+      makeRoom(list, scrolled + moved);
+      list.scrollTop = scrolled + moved;
+    }
     // A list scrolls by whole pixels: the fraction is kept, or many asks would move it after all.
     const rest = moved - (list.scrollTop - scrolled);
     place.current = { id: currentId, at, rest: Math.abs(rest) < 1 ? rest : 0 };
