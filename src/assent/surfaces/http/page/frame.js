@@ -78,7 +78,7 @@ export function Frame({ route, children }) {
     return onKey({ "?": () => setHelp(true), g: wait });
   });
   const link = ([page, name]) => html`<li key=${page}>
-    <a href=${href(page)} aria-current=${route.page === page && !only ? "page" : null} title=${name}>
+    <a href=${href(page)} aria-current=${(route.page === "walk" ? "history" : route.page) === page && !only ? "page" : null} title=${name}>
       <${Icon} name=${`i-${page}`} /><span class="name">${name}</span>
       <${Count} page=${page} waits=${open.length} active=${active} />
     </a>

@@ -27,6 +27,7 @@ export function Head({ tab, children }) {
         const current = each === tab ? "page" : null;
         return html`<a key=${each} href=${href("history", each)} aria-current=${current}>${name}</a>`;
       })}
+      <a href=${href("walk")}>Walk-throughs</a>
     </nav>
     ${children}
   </div>`;
