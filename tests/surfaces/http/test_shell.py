@@ -96,3 +96,23 @@ def test_policy_lets_nothing_in_but_the_sites_own() -> None:
     assert rules.pop("require-trusted-types-for") == "'script'"
     assert set(rules.values()) == {"'self'", "'none'"}
     assert rules["trusted-types"] == "'none'"
+
+
+def test_page_names_every_script_that_it_needs_at_once() -> None:
+    """So a browser fetches them together, and not one after the other as each is found in another."""
+    needed, found = {"app.js"}, ["app.js"]
+    while found:
+        for name in _imported((FOLDER / found.pop()).read_text()):
+            if name not in needed:
+                needed.add(name)
+                found.append(name)
+    named = re.findall(r'<link rel="modulepreload" href="/page/([^"]+)">', (FOLDER / "index.html").read_text())
+    assert named == sorted(needed)
+
+
+def _imported(text: str) -> list[str]:
+    """Return the scripts that one imports, but for those that it loads only when they are wanted."""
+    paths = re.findall(r'(?:from|import)\s*"([^"]+)"', text)
+    return [
+        path.removeprefix("/page/") if path.startswith("/page/") else f"vendor/{path[2:]}" for path in paths
+    ]

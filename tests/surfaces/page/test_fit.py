@@ -33,9 +33,10 @@ _SMALL = """
   // A link in a sentence is as high as its line, and a choice is pressed anywhere in its label.
   const isInText = (each) => each.matches("a") && getComputedStyle(each).display === "inline";
   const placeOf = (each) => (each.matches("label input") ? each.closest("label") : each).getBoundingClientRect();
+  // Half a pixel less is drawn as a whole one.
   return shown.filter((each) => !isInText(each) && !each.matches(".skip")).flatMap((each) => {
     const { width, height } = placeOf(each);
-    return width && (width < least || height < least)
+    return width && (width < least - 0.5 || height < least - 0.5)
       ? [`${each.tagName.toLowerCase()}.${each.className} ${Math.round(width)}x${Math.round(height)} ${each.textContent.slice(0, 20)}`]
       : [];
   });

@@ -92,7 +92,7 @@ export function Settings({ route }) {
     <div class="page-head">
       <h1>Settings</h1>
       ${projects.length > 1 &&
-      html`<nav class="tabs" aria-label="Projects">
+      html`<nav class="tabs" aria-label="Settings of a project">
         ${projects.map(
           (name) => html`<a key=${name} href=${href("settings", name)} aria-current=${name === project ? "page" : null}
             ><${Text} value=${name} /></a
