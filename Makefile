@@ -41,13 +41,13 @@ shots: setup ## take the pictures of the page anew; ARGS="approval runs" takes t
 	@$(WITH_BROWSER) $(PYTHON) -m tools.shots $(ARGS)
 
 bench: setup ## measure, each figure beside its raw floor
-	@$(PYTHON) -m bench $(ARGS)
+	@$(WITH_BROWSER) $(PYTHON) -m bench $(ARGS)
 
 ledger: setup ## count the requirements that passing tests prove; ARGS=--list names the tests
 	@$(WITH_BROWSER) $(PYTHON) -m tools.ledger $(ARGS)
 
 torture: setup ## the fault tests at full count
-	@$(PYTHON) -m torture $(ARGS)
+	@$(WITH_BROWSER) $(PYTHON) -m torture $(ARGS)
 
 fresh: ## clone HEAD into an empty home and do run and test there; KEEP=1 keeps the folder
 	@bash tools/fresh.sh
