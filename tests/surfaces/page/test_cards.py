@@ -291,7 +291,8 @@ def test_confirm_is_settled(
         assent.confirm_plan, site.agent(), plan, "T1.1", "before", "Four files.", wait=PATIENCE
     )
     page.goto("/")
-    card = open_card(page, "Confirm (human)")
+    card = open_card(page, "Before task T1.1")
+    expect(card.locator(".stem")).to_contain_text("Confirm (human) task T1.1")
     assert card.locator(".choice .key").all_inner_texts() == ["Y", "C", "N"]
     if hand == "keys":
         page.keyboard.press(way.key)
@@ -448,8 +449,8 @@ def test_open_question_is_answered_beside_its_task(page: Page, site: ThrowawaySe
         page.keyboard.type("ten")
         page.keyboard.press("Control+Enter")
     else:
-        page.get_by_label("Your answer to Q1").fill("SQLite")
-        page.get_by_label("Your answer to Q2").fill("ten")
+        page.get_by_label("Q1 Your answer").fill("SQLite")
+        page.get_by_label("Q2 Your answer").fill("ten")
         send_button(page).click()
     expect_mine(page, "Q1: SQLite · Q2: ten")
     assert agent.find_task("task-1").status is TaskStatus.OPEN

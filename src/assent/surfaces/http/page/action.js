@@ -20,6 +20,12 @@ export function commandOf(key, value) {
   return isArguments && value.every((word) => typeof word === "string") ? value.map(shellWord).join(" ") : null;
 }
 
+// The part of an object that only says which file its difference is of: it stands at the head of that.
+function titleOf(value) {
+  const hasDiff = Object.values(value).some(isDiff);
+  return hasDiff ? NAMES.find((key) => typeof value[key] === "string") : undefined;
+}
+
 // What stands first, for the heading: commands and files are counted, the rest is parts.
 export function inventory(action) {
   let [commands, files, parts] = [0, 0, 0];
@@ -27,7 +33,10 @@ export function inventory(action) {
     if (commandOf(key, value) !== null) commands += 1;
     else if (isDiff(value)) files += 1;
     else if (Array.isArray(value)) value.forEach((each) => walk(each, ""));
-    else if (isObject(value)) Object.entries(value).forEach(([name, each]) => walk(each, name));
+    else if (isObject(value)) {
+      const title = titleOf(value);
+      Object.entries(value).forEach(([name, each]) => name !== title && walk(each, name));
+    }
     else parts += 1;
   };
   walk(action, "");
@@ -59,14 +68,13 @@ function Part({ name, value }) {
 
 // An object; one that is a file and its difference is drawn as that, with whatever else it says.
 function Thing({ value, name }) {
-  const title = NAMES.find((key) => typeof value[key] === "string");
+  const title = titleOf(value);
   const entries = Object.entries(value);
-  const hasDiff = entries.some(([, each]) => isDiff(each));
   if (!entries.length) return html`<${Part} name=${name} value=${"{}"} />`;
   return html`<div class=${name ? "thing" : ""}>
-    ${name && !hasDiff && html`<p class="file"><span><${Text} value=${name} /></span></p>`}
+    ${name && !title && html`<p class="file"><span><${Text} value=${name} /></span></p>`}
     ${entries.map(([key, each]) =>
-      hasDiff && key === title
+      key === title
         ? null
         : html`<${Part} name=${isDiff(each) && title ? value[title] : key} value=${each} key=${key} />`,
     )}

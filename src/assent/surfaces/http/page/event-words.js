@@ -24,7 +24,7 @@ function sayMessage({ message }) {
 }
 
 const WORDS = {
-  "ask.opened": (told) => `${told.asker} asks: ${told.prompt.title}`,
+  "ask.opened": (told) => `${told.asker} asks: ${told.prompt.title.split("\n")[0]}`,
   "ask.answered": ({ answer }) =>
     `${nameOnly(answer.by)}: ${Object.values(answer.values)
       .map((given) => given.join(", "))

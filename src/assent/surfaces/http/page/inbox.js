@@ -70,7 +70,7 @@ function List({ groups, currentId, filter, setFilter, kinds, waits, isFiltered }
   const presence = useStore((state) => state.presence);
   const who = useStore((state) => state.who);
   const rows = useRef();
-  useStillRows(rows, currentId);
+  useStillRows(rows, currentId, !groups.ended.some((ask) => ask.ask_id === currentId));
   const draw = (asks) => html`<ul>
     ${asks.map(
       (ask) => html`<li key=${ask.ask_id}>

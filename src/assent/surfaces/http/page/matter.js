@@ -143,11 +143,12 @@ function OpenQuestion(props) {
   return html`<${Task} ask=${ask} /><${Said} ask=${ask} />
     ${fields.map((field, at) => {
       const id = `${ask.ask_id}-${at}`;
-      const name = fields.length > 1 ? `Your answer to Q${at + 1}` : "Your answer";
       return html`<div class="openq" key=${field.name}>
         <${Quoted} ask=${ask} label=${fields.length > 1 ? `Q${at + 1}` : ""}><${Text} value=${field.text} lines /><//>
         ${isFreeOnly(field)
-          ? html`<label class="q-label" for=${id}><b>${name}</b></label>
+          ? html`<label class="q-label" for=${id}
+                >${fields.length > 1 && html`<span class="qno">Q${at + 1}</span>`} <b>Your answer</b></label
+              >
               <textarea
                 class="field"
                 id=${id}
@@ -156,7 +157,7 @@ function OpenQuestion(props) {
                 value=${fieldReply(reply, field.name).text}
                 onInput=${(event) => setReply(write(reply, field, event.target.value))}
               ></textarea>`
-          : html`<${FieldChoices} ...${props} field=${{ ...field, text: name }} at=${at} />`}
+          : html`<${FieldChoices} ...${props} field=${{ ...field, text: "Your answer" }} at=${at} />`}
       </div>`;
     })}`;
 }

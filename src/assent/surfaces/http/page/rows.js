@@ -42,7 +42,8 @@ export function confirmTitle({ kind, prompt }) {
 export function titleOf(ask) {
   const [field] = ask.prompt.fields;
   if (ask.kind === "open_question" && field.text) return field.text.split("\n")[0];
-  return stemOf(ask) ? ask.prompt.title.replace(FINDING, "").split("\n")[0] : ask.prompt.title;
+  if (stemOf(ask)) return ask.prompt.title.replace(FINDING, "").split("\n")[0];
+  return confirmTitle(ask) ?? ask.prompt.title;
 }
 
 // The question of a finding, where its title has it on a line of its own and there are options to put it above: "" if not.

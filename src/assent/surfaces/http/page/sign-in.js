@@ -55,5 +55,7 @@ if (code) {
   });
   button.focus();
 } else {
+  button.hidden = true;
+  field.focus();
   told.textContent = "Open the link that assent serve printed: the code that opens this door is at its end.";
 }

@@ -12,7 +12,7 @@ function makeRoom(list, wanted) {
   if (lacking > 0) inner.style.paddingBottom = `${(parseFloat(inner.style.paddingBottom) || 0) + lacking}px`;
 }
 
-export function useStillRows(rows, currentId) {
+export function useStillRows(rows, currentId, isOpen) {
   const place = useRef({ id: null, at: 0, rest: 0 });
   const isLoaded = useStore((state) => state.isLoaded);
   const keepStill = (isDrawn) => {
@@ -21,10 +21,11 @@ export function useStillRows(rows, currentId) {
     if (!row) return void (place.current = { id: null, at: 0, rest: 0 });
     // Without what is scrolled: that is the reader's own doing.
     const find = () => row.getBoundingClientRect().top + list.scrollTop;
-    if (place.current.id !== currentId) {
+    if (place.current.id !== currentId || place.current.isOpen !== isOpen) {
       list.firstElementChild.style.paddingBottom = "";
-      row.scrollIntoView({ block: "nearest" });
-      place.current = { id: currentId, at: find(), rest: 0 };
+      // What has ended goes to its place among those that have: the list is for what still waits.
+      if (place.current.id !== currentId) row.scrollIntoView({ block: "nearest" });
+      place.current = { id: currentId, isOpen, at: find(), rest: 0 };
       return;
     }
     const [at, scrolled] = [find(), list.scrollTop];
@@ -37,7 +38,7 @@ export function useStillRows(rows, currentId) {
     }
     // A list scrolls by whole pixels: the fraction is kept, or many asks would move it after all.
     const rest = moved - (list.scrollTop - scrolled);
-    place.current = { id: currentId, at, rest: Math.abs(rest) < 1 ? rest : 0 };
+    place.current = { id: currentId, isOpen, at, rest: Math.abs(rest) < 1 ? rest : 0 };
   };
   const latest = useRef(keepStill);
   latest.current = keepStill;
