@@ -46,7 +46,16 @@ from assent.protocol.form import form_value
 from assent.protocol.principal import Assurance, Principal
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, label_other, question
 
-__all__ = ["Calls", "Question", "Value", "check_deadline", "ended_otherwise", "no_answer", "value_of", "value_of_form"]
+__all__ = [
+    "Calls",
+    "Question",
+    "Value",
+    "check_deadline",
+    "ended_otherwise",
+    "no_answer",
+    "value_of",
+    "value_of_form",
+]
 
 Value = str | list[str] | dict[str, str | list[str]]
 """A single answer, several chosen options, or a value for each of several questions."""

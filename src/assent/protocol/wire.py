@@ -65,7 +65,9 @@ class ErrorReply(Reply, frozen=True):
 class AsksQuery(Body, frozen=True):
     """Which asks."""
 
-    state: Literal["open", "ended", "answered", "declined", "withdrawn", "expired", "superseded", "all"] = "open"
+    state: Literal["open", "ended", "answered", "declined", "withdrawn", "expired", "superseded", "all"] = (
+        "open"
+    )
     """Those that have `ended`: the last to end first. All others: the last to be opened first."""
     kind: Kind | None = None
     ending: str | None = None

@@ -210,7 +210,7 @@ QUERIES = {
 def test_foreign_id_in_a_query_and_missing_one_look_alike(neighbours: Neighbours, name: str) -> None:
     """Nothing is found by it."""
     part, query = QUERIES[name]
-    verb = VERBS[name.split()[0]]
+    verb = VERBS[name.split(maxsplit=1)[0]]
     neighbours.ours.parts(VERBS["show_ask"])  # something of ours is there, and older than theirs
     theirs = neighbours.theirs.parts(VERBS[f"show_{part}"])[part]
     path = neighbours.ours.path(verb)

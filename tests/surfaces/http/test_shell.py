@@ -106,7 +106,9 @@ def test_page_names_every_script_that_it_needs_at_once() -> None:
             if name not in needed:
                 needed.add(name)
                 found.append(name)
-    named = re.findall(r'<link rel="modulepreload" href="/page/([^"]+)">', (FOLDER / "index.html").read_text())
+    named = re.findall(
+        r'<link rel="modulepreload" href="/page/([^"]+)">', (FOLDER / "index.html").read_text()
+    )
     assert named == sorted(needed)
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Request, expect
 
 from assent.protocol.principal import Role
 from assent.testing.server import ThrowawayServer
@@ -163,8 +163,8 @@ def test_signing_out_ends_the_session_and_forgets_its_key(
 ) -> None:
     """Whoever has a copy of both halves has nothing any more. Every request before it showed the key, to this server."""
     mishaps.pardon("status of 401")
-    sent = []
-    page.on("request", lambda request: sent.append(request))
+    sent: list[Request] = []
+    page.on("request", sent.append)
     page.goto("/")
     expect(page.get_by_role("heading", name="Nothing waits for you")).to_be_visible()
     asked = [request for request in sent if not request.url.startswith(f"{site.url}/page/")][1:]
