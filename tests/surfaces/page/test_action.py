@@ -89,7 +89,7 @@ def test_command_is_told_from_what_only_looks_like_one(tmp_path: Path) -> None:
     ]
     told = call(tmp_path, ACTIONS, {"actions": actions, "commands": commands, "words": [], "digest": ""})
     assert told["commands"] == ["rm -rf /", "rm -rf /", None, None, None, None, None]
-    assert told["inventories"] == ["1 command, 1 file, 5 values", "2 values", "1 value", "", ""]
+    assert told["inventories"] == ["1 command, 1 file, 4 values", "2 values", "1 value", "", ""]
 
 
 def test_difference_is_read_whole_with_the_numbers_of_its_lines(tmp_path: Path) -> None:
