@@ -12,6 +12,7 @@ import httpx2
 import psutil
 import pytest
 
+from assent import connect
 from assent.cli.demo_world.cast import AGENTS, HOME
 from assent.cli.demo_world.studio import share
 from assent.cli.serve import DEFAULT_PORT
@@ -152,7 +153,7 @@ def test_demo_on_a_store_of_ones_own_plays_in_the_current_project(shell: Shell) 
     with served(shell, "--demo") as server, server.sign_in() as browser:
         inbox = Inbox(browser)
         wait_for(lambda: len({ask.kind for ask in shell.waiting()}) >= 3)
-        assert inbox.run("builder")["project"] == "shop"
+        assert inbox.run("demo-builder")["project"] == "shop"
         assert f"  store    {shell.store}" in server.said.splitlines()
 
 
@@ -243,7 +244,7 @@ def test_end_of_the_server_leaves_no_agent_and_nothing_open(shell: Shell, number
         agents = psutil.Process(server.process.pid).children()
         assert len(agents) == len(AGENTS)
         wait_for(lambda: {ask["kind"] for ask in inbox.open()} == set(Kind))
-        run = inbox.run("builder")
+        run = inbox.run("demo-builder")
         inbox.post(f"/projects/shop/runs/{run['run_id']}/control", {"command": "pause"})
         ended = server.stop(number)
         gone, alive = psutil.wait_procs(agents, PATIENCE)
@@ -255,6 +256,19 @@ def test_end_of_the_server_leaves_no_agent_and_nothing_open(shell: Shell, number
             "aborted",
         }
     assert list(shell.folder.glob("assent-demo-*")) == []
+
+
+def test_end_of_a_demo_leaves_what_others_have_open_in_the_same_store(shell: Shell) -> None:
+    """Agents of one's own may be called as those of the demo are; and it is said what the demo writes, and where."""
+    with connect(shell.store, project="shop", principal="agent:linter") as linter:
+        asked = linter.open("Mine?", ["yes", "no"])
+    with served(shell, "--demo") as server, server.sign_in() as browser:
+        inbox = Inbox(browser)
+        wait_for(lambda: {ask["kind"] for ask in inbox.open()} == set(Kind))
+        server.stop()
+    assert [ask.ask_id for ask in shell.waiting()] == [asked.ask_id]
+    assert "in this project and in edge-infra, handbook, ledger-sync;" in server.said
+    assert "--throwaway has one of its own" in server.said
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])

@@ -9,10 +9,10 @@ import pytest
 
 from assent.client import reviewed as module
 from assent.client.client import Client
-from assent.client.journal import Settled, make_step, render_opened
+from assent.client.journal import Settled, end_of, make_step, render_opened
 from assent.client.reviewed import review_keys, view_review
 from assent.flows.question import QUESTION_ROUND, Questions
-from assent.flows.step import Answered, step_digest
+from assent.flows.step import Answered, Ended, step_digest
 from assent.flows.step import Ask as AskStep
 from assent.hub.record import Step
 from assent.protocol.ask import Ask, State
@@ -183,6 +183,24 @@ def test_answer_that_nobody_gave_is_not_shown_as_one(review: Watched) -> None:
     assert view.state is ReviewState.UNCLEAR
     assert "an answer that nobody gave" in view.problem
     assert verbs(view) == [None] * 5
+
+
+def test_end_that_nobody_answered_for_is_not_shown_as_one(review: Watched) -> None:
+    """Neither a report behind an open question, nor a no that no person said."""
+    steps, flow_id = review.steps(), review.flow_id
+    [asked] = review.agent.inbox()
+    number = int(str(asked.key).rpartition(":")[2])
+    review.finish(lambda ask: void(review.ana.answer(ask.ask_id, reply_to(ask.prompt.title))))
+    end = end_of(review.steps())
+    assert end is not None
+    declined = Settled(Ended(State.DECLINED, "no", "human:ana"))
+    forged = make_step(flow_id, number, declined, step_digest(AskStep(asked.prompt, asked.kind)))
+    reported = make_step(flow_id, number + 1, end)
+    for journal in ([*steps, forged], [*steps, forged, reported], [*steps, reported]):
+        view = view_review(flow_id, journal, {asked.key: asked})
+        assert (view.state, view.report, view.ended) == (ReviewState.UNCLEAR, None, "")
+        assert view.problem
+        assert verbs(view) == [None] * 5
 
 
 def test_journal_that_cannot_be_followed_is_said_to_be_so(review: Watched) -> None:

@@ -17,7 +17,7 @@ def test_examples_in_docstrings_hold() -> None:
     assert (outcome.failed, outcome.attempted > 0) == (0, True)
 
 
-@pytest.mark.parametrize("name", ["shop", "a b", "магазин", "..", "p" * MAX_PROJECT, "*"])
+@pytest.mark.parametrize("name", ["shop", "a b", "магазин", "...", "p" * MAX_PROJECT, "*"])
 def test_name_that_can_be_seen_is_a_projects(name: str) -> None:
     """Of any script; what it means elsewhere is for others to say."""
     assert check_project(name) == name
@@ -25,8 +25,32 @@ def test_name_that_can_be_seen_is_a_projects(name: str) -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["", " shop", "shop ", "a/b", "sh\u200bop", "a\nb", "\x1b[2J", "\ud800", "p" * (MAX_PROJECT + 1)],
-    ids=["empty", "before", "after", "slash", "hidden", "lines", "escape", "half_pair", "long"],
+    [
+        "",
+        " shop",
+        "shop ",
+        "a/b",
+        "sh\u200bop",
+        "a\nb",
+        "\x1b[2J",
+        "\ud800",
+        "p" * (MAX_PROJECT + 1),
+        ".",
+        "..",
+    ],
+    ids=[
+        "empty",
+        "before",
+        "after",
+        "slash",
+        "hidden",
+        "lines",
+        "escape",
+        "half_pair",
+        "long",
+        "here",
+        "above",
+    ],
 )
 def test_name_that_is_not_what_it_looks_like_is_refused_in_one_line(name: str) -> None:
     """And the sentence holds nothing that a terminal would obey."""

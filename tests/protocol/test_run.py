@@ -316,7 +316,7 @@ def test_run_id_may_be_anything_that_can_be_typed(run_id: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "run_id", ["", " ", "a b", "a\nb", "a\x00", "a\u202eb", "\ud800", "x" * (MAX_RUN_ID + 1)]
+    "run_id", ["", " ", "a b", "a\nb", "a\x00", "a\u202eb", "\ud800", "x" * (MAX_RUN_ID + 1), ".", ".."]
 )
 def test_run_id_that_cannot_be_seen_is_refused(run_id: str) -> None:
     """The sentence shows it without its hidden characters."""

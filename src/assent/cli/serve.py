@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from assent.cli.demo_world.cast import AGENTS, HOME, playing
+from assent.cli.demo_world.cast import AGENTS, HOME, KEPT_PREFIX, playing
 from assent.cli.demo_world.studio import share
 from assent.cli.exit import DONE
 from assent.cli.group import PlacedCommand
@@ -46,7 +46,7 @@ __all__ = ["DEFAULT_PORT", "command"]
 
 DEFAULT_PORT = 8484
 _HIGHEST_PORT = 65_535
-_NEEDED = ("starlette", "uvicorn", "websockets")
+_NEEDED = ("markdown_it", "starlette", "uvicorn", "websockets")
 _INSTALL = "assent serve needs the extra `server`, which is not installed: pip install 'assent[server]'"
 _MOST_FILES = 65_536
 _ALL_TOKENS = 100_000
@@ -219,8 +219,18 @@ class _Serving:
     def _begin_demo(self, folder: Path) -> list[str]:
         """Let the agents play; return what is said of it."""
         place = self._place
-        self._stack.enter_context(playing(place.path, place.project_name, folder, place.environ))
+        is_kept = folder not in place.path.parents
+        prefix = KEPT_PREFIX if is_kept else ""
+        self._stack.enter_context(
+            playing(place.path, place.project_name, folder, place.environ, prefix=prefix)
+        )
         lines = [f"  demo     {len(AGENTS)} agents ask and run, until the server ends"]
+        if is_kept:
+            others = ", ".join(sorted({name for name in AGENTS.values() if name is not None}))
+            lines += [
+                f"           as agent:{KEPT_PREFIX}NAME, in this project and in {others};",
+                "           what they do stays in the history of this store: --throwaway has one of its own",
+            ]
         if self._settings.port is None and self._port != DEFAULT_PORT:
             lines.append(f"           on a free port, as {DEFAULT_PORT} is taken")
         return lines

@@ -3,7 +3,8 @@
 The flow alone knows what a chain of answers comes to: which finding a cascade took along, what a preview would do. So it
 is driven again on what is kept, and watched; nothing is asked and nothing is done.
 
-Rule 1: what an agent wrote into a journal is not believed of a person: an answer counts only if the ask itself has it.
+Rule 1: what an agent wrote into a journal is not believed of a person: an answer, or another end of an ask, counts only
+        if the ask itself has it, and a report only if the answers come to it.
 Rule 2: where the journal cannot be followed, so much is said as is known, and why it is no more.
 Rule 3: it takes a bounded time. Of a journal that is longer, what comes behind is not gone through; a report is told
         whole all the same.
@@ -82,6 +83,9 @@ def view_review(flow_id: str, steps: Sequence[Step], asks: Mapping[str | None, S
         problem = error.message
     end = end_of(steps)
     outcome = None if end is None else read_back(end.value, Outcome, flow_id)
+    if outcome is not None and not problem and not replay.is_cut and outcome != replay.value:
+        problem = "Its journal has an end that its answers do not come to."
+        replay.state = ReviewState.UNCLEAR
     report = None if problem or outcome is None else outcome.report
     if replay.is_cut and report is None:
         problem = "It is so long that only its beginning is shown here."
@@ -150,6 +154,8 @@ class _Replay:
         self.question: ReviewQuestion | None = None
         self.is_cut = False
         """There was no time for the rest."""
+        self.value: Outcome | None = None
+        """What it comes to, where it was gone through to its end."""
 
     def follow(self, inputs: ReviewInputs) -> None:
         """Go as far as the journal does.
@@ -166,6 +172,7 @@ class _Replay:
                 number += 1
                 if isinstance(step, Finished):
                     self.state = ReviewState.WORKING  # for its end may not be written yet
+                    self.value = step.value
                     return
                 kept = self._journal.get(number)
                 if kept is not None and kept.digest != step_digest(step):
@@ -246,13 +253,15 @@ class _Replay:
 
     def _credit(self, number: int, step: object, result: Result) -> None:
         """Note who decided what the flow is about to be told."""
-        if not isinstance(step, Ask) or not isinstance(result, Answered):
+        if not isinstance(step, Ask):
             self._settle()
             return
         ask = self._asks.get(f"{self._flow_id}:{number}")
         if ask is None or ask.prompt != step.prompt or ask.is_open or result_of(ask) != result:
             raise self._unclear(number, "has an answer that nobody gave")
         self._settle()
+        if not isinstance(result, Answered):
+            return
         self._answering = (ask.answer.by, ask.answer.at) if ask.answer else ("", None)
         chosen = result.values.get(DECISION, ("",))[0]
         if chosen in (ONE_BY_ONE, LFG, APPEND, REPORT_ONLY):

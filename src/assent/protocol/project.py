@@ -20,8 +20,10 @@ def check_project(name: str) -> str:
         BadRequestError: it is empty, too long, or not what it looks like.
     """
     is_plain = name == name.strip() and name == display(name, lines=False) and is_encodable(name)
-    if not (1 <= len(name) <= MAX_PROJECT and "/" not in name and is_plain):
+    # In an address `.` and `..` are ways, not names: a browser resolves them, however they are spelled.
+    if not (1 <= len(name) <= MAX_PROJECT and "/" not in name and is_plain and name not in (".", "..")):
         raise BadRequestError(
-            f'"{quote(name)}" is not a project\'s name: no slashes, nothing invisible, at most {MAX_PROJECT} characters.'
+            f'"{quote(name)}" is not a project\'s name: no slashes, no `.` or `..`, nothing invisible, at most'
+            f" {MAX_PROJECT} characters."
         )
     return name

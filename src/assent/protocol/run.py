@@ -261,6 +261,8 @@ def check_run_id(run_id: str) -> RunId:
         BadRequestError: it is empty, too long, or holds blanks or characters that cannot be seen.
     """
     is_plain = run_id.isprintable() and " " not in run_id  # no other blank counts as printable
+    # In an address `.` and `..` are ways, not names: no page could steer such a run.
+    is_plain = is_plain and run_id not in (".", "..")
     if not (1 <= len(run_id) <= MAX_RUN_ID and is_plain and is_encodable(run_id)):
         raise BadRequestError(
             f'"{quote(run_id, 60)}" is no run id: it has 1 to {MAX_RUN_ID} visible characters and no blanks.'

@@ -11,7 +11,7 @@ from playwright.sync_api import Page, Request, Route, expect
 from assent import Declined
 from assent.protocol.ask import State
 from assent.protocol.principal import Role
-from assent.protocol.prompt import Option
+from assent.protocol.prompt import Option, question
 from assent.testing import throwaway
 from assent.testing.clock import FakeClock
 from assent.testing.server import ThrowawayServer
@@ -32,6 +32,11 @@ __all__: list[str] = []
 
 FOXES = ["red fox", "blue fox"]
 LOOK_AGAIN = "document.dispatchEvent(new Event('visibilitychange', { bubbles: true }))"
+FIRST_LOOK = """
+new MutationObserver(() => {
+  window.firstLook ??= document.querySelector(".askframe")?.className;
+}).observe(document, { childList: true, subtree: true });
+"""
 PLACES = """
 () => [...document.querySelectorAll(".row[aria-current=true], .choice, #t-ask, .bar")]
   .map((part) => part.getBoundingClientRect().y)
@@ -400,10 +405,67 @@ def test_decline_with_a_reason_is_a_no_to_the_agent(
     expect(send_button(page)).to_have_text("Mark one first")
     page.get_by_role("button", name="Decline…").click()
     page.keyboard.type("ask somebody else")
+    expect(send_button(page)).not_to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Enter")
     with pytest.raises(Declined, match="ask somebody else"):
         told.result(PATIENCE)
     expect(page.locator(".fate")).to_contain_text("ana declined to answer")
+
+
+def test_enter_that_opens_the_decline_form_does_not_also_send_it(page: Page, site: ThrowawayServer) -> None:
+    """Neither held down nor pressed twice; and whoever marks an option after all does not decline."""
+    handle = site.agent().open("Which fox?", FOXES)
+    hold_the_beat(page)
+    sent = answers_of(page)
+    page.goto("/")
+    expect(page.locator(".askframe.is-arming")).to_be_visible()
+    let_the_beat_pass(page)
+    open_card(page, "Which fox?")
+    page.get_by_role("button", name="Decline…").focus()
+    for _ in range(5):
+        page.keyboard.down("Enter")
+    expect(page.locator(".bar-reason input")).to_be_focused()
+    expect(send_button(page)).not_to_have_attribute("aria-disabled", "true")
+    for _ in range(5):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    page.keyboard.press("Escape")
+    page.keyboard.press("b")
+    expect(send_button(page)).to_have_text("Send Enter")
+    expect(page.locator(".bar-mark")).to_contain_text("blue fox")
+    assert (sent, handle.ask.state) == ([], State.OPEN)
+
+
+def test_enter_in_the_filter_of_options_sends_nothing(page: Page, site: ThrowawayServer) -> None:
+    """What was marked before is not sent by somebody who looks for one more."""
+    prompt = question("Which foxes?", [f"fox {number}" for number in range(12)], multiple=True)
+    handle = site.agent().open(prompt)
+    sent = answers_of(page)
+    page.goto("/")
+    open_card(page, "Which foxes?")
+    page.keyboard.press("a")
+    page.get_by_label("Filter the 12 options").fill("11")
+    page.get_by_label("Filter the 12 options").press("Enter")
+    expect(send_button(page)).to_have_text("Send Enter")
+    assert (sent, handle.ask.state) == ([], State.OPEN)
+
+
+def test_beat_begins_when_the_ask_is_drawn(page: Page, site: ThrowawayServer) -> None:
+    """Which may be long after somebody followed a link to it."""
+    handle = site.agent().open("Which fox?", FOXES)
+    held: list[Route] = []
+    hold_the_beat(page)
+    page.add_init_script(FIRST_LOOK)
+    for address in ("**/log/head", f"**/asks/{handle.ask_id}"):
+        page.route(address, lambda route: held.append(route))  # noqa: PLW0108 - playwright notes something on it
+    page.goto(f"/#/inbox/shop/{handle.ask_id}")
+    expect(page.get_by_role("heading", name="One moment")).to_be_visible()
+    let_the_beat_pass(page)
+    for route in held:
+        route.continue_()
+    page.unroute_all()
+    open_card(page, "Which fox?")
+    assert page.evaluate("firstLook") == "askframe is-arming"
 
 
 @pytest.mark.parametrize("role", [Role.OBSERVER, Role.OPERATOR])

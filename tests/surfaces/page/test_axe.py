@@ -20,8 +20,10 @@ DRAWN = {
     "history/run/": "li.moment",
     "walk/": "#w-all",
 }
-BOTH = pytest.mark.parametrize("theme", ["light", "dark"])
-SCREENS = pytest.mark.parametrize("viewport", [PHONE, (1440, 900)], ids=["phone", "desk"])
+LOOKS = pytest.mark.parametrize(
+    ("theme", "viewport"), [("light", PHONE), ("dark", (1440, 900))], ids=["light phone", "dark desk"]
+)
+"""Both themes and both sizes: colours differ with the one, places with the other."""
 
 
 def visit(page: Page, place: str) -> None:
@@ -33,8 +35,7 @@ def visit(page: Page, place: str) -> None:
     expect(page.locator(shown).first).to_be_visible()
 
 
-@BOTH
-@SCREENS
+@LOOKS
 def test_page_of_a_full_store_has_nothing_that_axe_finds(
     page: Page, site: ThrowawayServer, tmp_path: Path
 ) -> None:
@@ -52,8 +53,7 @@ def test_page_of_a_full_store_has_nothing_that_axe_finds(
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-@BOTH
-@SCREENS
+@LOOKS
 def test_page_of_an_empty_store_has_nothing_that_axe_finds(
     page: Page, site: ThrowawayServer, mishaps: Mishaps
 ) -> None:
@@ -83,8 +83,7 @@ def test_page_of_an_empty_store_has_nothing_that_axe_finds(
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-@BOTH
-@SCREENS
+@LOOKS
 def test_page_of_a_stranger_has_nothing_that_axe_finds(window: Callable[..., Page], mishaps: Mishaps) -> None:
     """The door, and the way in."""
     mishaps.pardon("status of 401")

@@ -477,6 +477,7 @@ def test_open_question_that_is_dismissed_unblocks_its_task(
     reason = page.get_by_label("Unblock it without an answer")
     expect(reason).to_be_focused()
     page.keyboard.type("decide yourself")
+    expect(send_button(page)).not_to_have_attribute("aria-disabled", "true")
     if hand == "keys":
         page.keyboard.press("Enter")
     else:

@@ -219,3 +219,61 @@ def test_revoked_token_leads_to_the_way_in(
     again = window(secret=site.token(Role.HUMAN, "ana"))
     again.goto("/")
     open_card(again, "Which secret fox?")
+
+
+def test_list_that_did_not_come_is_asked_for_again(
+    page: Page, site: ThrowawayServer, mishaps: Mishaps
+) -> None:
+    """What waited before is told by no event: a page that had no luck with its list must not say that nothing waits."""
+    pardon_absence(mishaps)
+    site.agent().open("Which fox?", FOXES)
+    refused: list[Route] = []
+
+    def refuse_once(route: Route) -> None:
+        if refused:
+            route.fallback()
+        else:
+            refused.append(route)
+            route.fulfill(status=503, body="")
+
+    page.route("**/asks", refuse_once)
+    page.goto("/")
+    open_card(page, "Which fox?")
+    assert len(refused) == 1
+
+
+def test_project_that_cannot_be_told_does_not_hide_the_others(
+    page: Page, site: ThrowawayServer, mishaps: Mishaps
+) -> None:
+    """It is left out; the page is there for all that can be."""
+    mishaps.pardon("status of 404")
+    site.agent().open("Which fox?", FOXES)
+    page.route("**/projects", lambda route: route.fulfill(json={"projects": ["..", "shop"]}))
+    page.goto("/")
+    open_card(page, "Which fox?")
+    expect(page.locator(".link")).to_have_count(0)
+
+
+LOOK_TWICE = """
+async () => {
+  const [{ connect }, { get }] = await Promise.all([import("/page/live.js"), import("/page/api.js")]);
+  for (let turn = 0; turn < 2; turn += 1) {
+    void connect();
+    for (let trip = 0; trip < 5; trip += 1) await get("/projects");
+  }
+}
+"""
+
+
+def test_project_has_one_line_however_often_the_page_looks(page: Page, site: ThrowawayServer) -> None:
+    """Two looks at once would each open one, and everything would be heard twice."""
+    held: list[Route] = []
+    page.route("**/second/log/head", lambda route: held.append(route))  # noqa: PLW0108 - playwright marks it
+    site.agent().open("Which fox?", FOXES)
+    page.goto("/")
+    open_card(page, "Which fox?")
+    site.store.agent(project="second").open("And here?", FOXES)
+    page.evaluate(LOOK_TWICE)
+    assert len(held) == 1
+    held[0].continue_()
+    expect(page.locator(".row", has_text="And here?")).to_be_visible()

@@ -142,6 +142,22 @@ def test_confirm_takes_yes_no_and_changes_in_words(tmp_path: Path) -> None:
     assert written["says"] == "Changes first: smaller"
 
 
+def test_words_that_mean_yes_or_no_are_no_changes(tmp_path: Path) -> None:
+    """The server would take them for what they say, whatever was marked beside them."""
+    ask = an_ask(a_field(), kind="confirm")
+    words = ["Yes", " y. ", "NO!", "n", "stop", "yes, but smaller"]
+    told = tell(tmp_path, ask, ["toggle", 0, "changes"], *(["write", 0, each] for each in words))
+    assert [each["lack"] for each in told[2:]] == ["Say what to change"] * 5 + [""]
+
+
+def test_key_of_an_option_is_no_word_of_ones_own(tmp_path: Path) -> None:
+    """Its asker may have called the option something else: what is sent is what was read."""
+    ask = an_ask(a_field(options=[an_option("no", label="Yes, ship it")], free=True))
+    *_, key, words = tell(tmp_path, ask, ["markOwn", 0, True], ["write", 0, " no "], ["write", 0, "no, wait"])
+    assert (key["lack"], words["lack"]) == ("Mark that option instead", "")
+    assert words["body"] == {"values": {"q1": ["no, wait"]}}
+
+
 def test_button_names_what_is_at_stake(tmp_path: Path) -> None:
     """A risk, and what cannot be undone."""
     yes, no = an_option("Approve"), an_option("Reject")

@@ -218,3 +218,21 @@ def test_time_is_said_in_few_words(tmp_path: Path) -> None:
         ["now", "now", "10 s", "59 s", "1 min", "2 h", "2 d"],
         ["time is up", "time is up", "1 s left", "59 s left", "2 min left", "2 h left"],
     ]
+
+
+KNOWN = """
+import { getState, takeAsks } from "/page/store.js";
+const at = (number) => new Date(1_000_000 * number).toISOString();
+const ask = (number, state) => ({ ask_id: `ask_${number}`, project: "shop", sequence: state === "open" ? 1 : 2, state,
+  opened_at: at(0), answer: state === "open" ? null : { at: at(number) } });
+export default (count) => {
+  for (let number = 0; number < count; number += 1) takeAsks([ask(number, "open")]);
+  for (let number = 1; number < count; number += 1) takeAsks([ask(number, "answered")]);
+  return [...getState().asks.keys()];
+};
+"""
+
+
+def test_asks_that_ended_long_ago_are_forgotten_and_open_ones_never(tmp_path: Path) -> None:
+    """A page is open for days; the last that ended are enough."""
+    assert call(tmp_path, KNOWN, 260) == ["ask_0", *(f"ask_{number}" for number in range(60, 260))]

@@ -114,6 +114,23 @@ def test_run_is_paused_and_resumed_and_its_three_messages_are_shown(
     assert driver.says() == "2 haiku"
 
 
+def test_enter_that_opens_the_escalation_does_not_also_send_it(page: Page, driver: Driver) -> None:
+    """Held down it stays in the field; without a model the default would be taken."""
+    page.goto(RUN)
+    expect(page.locator(".steer.is-armed")).to_be_visible()
+    page.locator("[data-control=escalate]").focus()
+    page.keyboard.down("Enter")
+    expect(page.get_by_label("Model")).to_be_focused()
+    expect(page.locator(".steer-form [type=submit]")).not_to_have_attribute("aria-disabled", "true")
+    for _ in range(5):
+        page.keyboard.down("Enter")
+    page.keyboard.up("Enter")
+    expect(page.get_by_label("Model")).to_be_focused()
+    expect(page.locator("#t-wire ~ *")).to_have_text("Nobody has steered this run.")
+    driver.goes_on()
+    assert driver.says() == "2 haiku"
+
+
 @pytest.mark.parametrize("how", ["button", "key"])
 def test_run_is_escalated_in_the_bar_with_model_and_reason(page: Page, driver: Driver, how: str) -> None:
     """No dialog; letters that are typed there command nothing, and the next iteration has the model."""
@@ -124,6 +141,7 @@ def test_run_is_escalated_in_the_bar_with_model_and_reason(page: Page, driver: D
     page.keyboard.type("sonnet-x")  # has an x in it
     page.keyboard.press("Tab")
     page.keyboard.type("it repeats itself")
+    expect(page.locator(".steer-form [type=submit]")).not_to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Enter")
     request, _, result = talk(page)
     assert "escalate to sonnet-x because it repeats itself, by ana from this page" in request
@@ -381,8 +399,9 @@ def opened(page: Page) -> Iterator[Locator]:
     yield page.locator(".sure")
 
 
-@pytest.mark.parametrize("theme", ["light", "dark"])
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize(
+    ("theme", "viewport"), [("light", DESKTOP), ("dark", PHONE)], ids=["desktop", "phone"]
+)
 def test_axe_finds_nothing_on_the_board(page: Page, driver: Driver, ana: Client) -> None:
     """With talk, output, the open form and the second look, in both themes and sizes."""
     ana.pause("r-1")

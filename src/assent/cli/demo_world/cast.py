@@ -2,7 +2,9 @@
 
 Rule 1: an agent is a process of its own, which holds nothing of the server's but one end of a pipe. When the server
         ends, by a signal or by a kill, the pipe closes, and the agent ends.
-Rule 2: what an agent shows never leaves this machine: it is started without a way to GitHub.
+Rule 2: at its end an agent takes back all that goes by its name. So on a store that is kept it has a name that no other
+        agent has: somebody's own `linter` may be at work there.
+Rule 3: what an agent shows never leaves this machine: it is started without a way to GitHub.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-__all__ = ["AGENTS", "HOME", "playing"]
+__all__ = ["AGENTS", "HOME", "KEPT_PREFIX", "playing"]
 
 HOME = "checkout-api"
 """The project of the server, where a throw-away store gives it none of its own."""
@@ -32,6 +34,8 @@ AGENTS = {
 }
 """Each agent with its project; None is that of the server."""
 
+KEPT_PREFIX = "demo-"
+"""Before the name of an agent on a store that is kept."""
 _END_SECONDS = 5.0
 """How long the agents of the demo may take to end, all of them together."""
 _NOT_FOR_AGENTS = frozenset(
@@ -41,24 +45,26 @@ _NOT_FOR_AGENTS = frozenset(
 
 
 @contextmanager
-def playing(store: Path, project: str, folder: Path, environ: Mapping[str, str]) -> Iterator[None]:
-    """Let all agents play; at the end each takes back what is open, and ends."""
+def playing(
+    store: Path, project: str, folder: Path, environ: Mapping[str, str], *, prefix: str = ""
+) -> Iterator[None]:
+    """Let all agents play, each by its name behind a `prefix`; at the end each takes back what is open, and ends."""
     own = {name: value for name, value in environ.items() if name not in _NOT_FOR_AGENTS}
     agents: list[subprocess.Popen[bytes]] = []
     try:
-        for name, place in AGENTS.items():
-            agents.append(_start(name, store, place or project, folder, own))
+        for part, place in AGENTS.items():
+            agents.append(_start(part, store, place or project, folder, own, prefix + part))
         yield
     finally:
         _let_go(agents)
 
 
 def _start(
-    name: str, store: Path, project: str, folder: Path, environ: Mapping[str, str]
+    part: str, store: Path, project: str, folder: Path, environ: Mapping[str, str], name: str
 ) -> subprocess.Popen[bytes]:
     # A session of its own: Ctrl-C is for the server, which then lets go of it.
     return subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, "-m", "assent.cli.demo_world", name, str(store), project, str(folder)],
+        [sys.executable, "-m", "assent.cli.demo_world", part, str(store), project, str(folder), name],
         env={**environ, "ASSENT_PRINCIPAL": f"agent:{name}"},
         cwd=folder,
         stdin=subprocess.PIPE,

@@ -56,7 +56,7 @@ def play(stage: Stage) -> None:
     for number in count():
         title, questions = _WORK[number % len(_WORK)]
         name = f"LED-{_FIRST + len(client.tasks())}"  # on a store that is kept, after those of the last time
-        task = client.create_task(title, task_id=name, assignee="coder")
+        task = client.create_task(title, task_id=name, assignee=stage.name)
         client.create_task(f"Tell the auditors about {name}", dependencies=[name])
         handed = client.hand_in(
             {

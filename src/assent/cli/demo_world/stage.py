@@ -31,8 +31,7 @@ class Stage:
     """What one agent has."""
 
     def __init__(self, client: assent.Client, name: str, folder: Path) -> None:
-        self.client, self.folder = client, folder
-        self._name = name
+        self.client, self.name, self.folder = client, name, folder
 
     def rest(self, seconds: float = _BREATH_SECONDS) -> None:
         """Let time pass, as it does for one who works."""
@@ -61,12 +60,13 @@ class Stage:
 
     def clear(self) -> None:
         """Take back the asks of this agent, and end its runs."""
+        own = f"agent:{self.name}"
         for ask in self.client.inbox():
-            if ask.asker == self._name:
+            if ask.asker == own:
                 with suppress(assent.AssentError):  # answered in this moment
                     self.client.withdraw(ask.ask_id, "The demo is over.")
         for run in self.client.runs():
-            if run.started_by == self._name:
+            if run.started_by == own:
                 with suppress(assent.AssentError), self.client.run(run_id=run.run_id) as left:
                     left.finish()
 

@@ -1,7 +1,7 @@
 // The bar under an ask: what would be sent, in words; whether keys count yet; and one button, which says why it cannot be
 // pressed instead of being grey.
 
-import { html, useEffect, useRef } from "/page/html.js";
+import { html, useLayoutEffect, useRef } from "/page/html.js";
 import { FieldChoices } from "/page/choices.js";
 import { destructiveMarks, isBlank, isGate, sendLabel, summary } from "/page/reply.js";
 import { Text } from "/page/text.js";
@@ -22,7 +22,8 @@ function isDangerous(ask, reply) {
 export function Bar(props) {
   const { ask, reply, setReply, lack, isArmed, isOnline, isKept, sending, declining, setDeclining } = props;
   const reason = useRef();
-  useEffect(() => {
+  // At once with the drawing: what is typed next is the reason, and marks nothing.
+  useLayoutEffect(() => {
     if (declining !== null) reason.current?.focus();
   }, [declining === null]);
   const isDeclining = declining !== null;
@@ -46,7 +47,7 @@ export function Bar(props) {
             onInput=${(event) => setDeclining(event.target.value)}
         /></label>`
       : html`<p class="bar-mark" aria-live="polite">
-          ${lack ? summary(ask, reply) : html`<b><${Text} value=${summary(ask, reply)} lines /></b>`}<small
+          ${lack ? html`<${Text} value=${summary(ask, reply)} lines />` : html`<b><${Text} value=${summary(ask, reply)} lines /></b>`}<small
             class=${isKept || !isOnline ? "" : "keyline"}
             >${keysLine({ isOnline, isArmed, isKept })}</small
           >
@@ -58,7 +59,7 @@ export function Bar(props) {
         !isApproval &&
         isBlank(reply) &&
         html`<button class="btn btn-bare" type="button" onClick=${() => setDeclining("")}>${ask.kind === "open_question" ? "Dismiss…" : "Decline…"}</button>`}
-    <button class="btn ${look}" type="submit" aria-disabled=${stop ? "true" : null}>
+    <button class="btn ${look}" type="submit" aria-disabled=${stop || (isDeclining && !isArmed) ? "true" : null}>
       ${stop ? stop : html`<span class="btn-text"><${Text} value=${label} /></span> <kbd class="key" aria-hidden="true">Enter</kbd>`}
     </button>
   </div>`;

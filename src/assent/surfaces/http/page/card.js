@@ -16,7 +16,7 @@ import { Fate } from "/page/fate.js";
 import { Head } from "/page/head.js";
 import { onKey, useBeat } from "/page/keys.js";
 import { look } from "/page/presence.js";
-import { bodyOf, emptyReply, isBlank, keptLines, lacking } from "/page/reply.js";
+import { bodyOf, emptyReply, isBlank, keptLines, lacking, unmark } from "/page/reply.js";
 import { setFate, takeAsks, useStore } from "/page/store.js";
 
 const ANSWERED_IN = ".choice input, .ask-main textarea, .ask-main input";
@@ -37,7 +37,8 @@ function useAsk(project, askId) {
 
 export function Card({ project, askId, next }) {
   const ask = useAsk(project, askId);
-  const isArmed = useBeat(askId);
+  const isShown = ask !== undefined && !(ask instanceof Error);
+  const isArmed = useBeat(`${askId} ${isShown}`); // from when it can be seen, which may be long after it was wanted
   useEffect(() => look(project, askId), [project, askId]);
   useLayoutEffect(() => {
     const detail = document.getElementById("detail");
@@ -55,28 +56,30 @@ export function Card({ project, askId, next }) {
   </div>`;
 }
 
-function useReply(ask) {
-  const [reply, keepReply] = useState(() => readDraft(ask.ask_id)?.reply ?? emptyReply());
-  const [isKept, setKept] = useState(() => Boolean(readDraft(ask.ask_id)));
+function useReply(ask, by) {
+  const [reply, keepReply] = useState(() => readDraft(ask.ask_id, by)?.reply ?? emptyReply());
+  const [isKept, setKept] = useState(() => Boolean(readDraft(ask.ask_id, by)));
   const setReply = (next) => {
     keepReply(next);
-    if (!isBlank(next)) setKept(keepDraft(ask.ask_id, next));
+    if (!isBlank(next)) setKept(keepDraft(ask.ask_id, by, next));
     else {
-      dropDraft(ask.ask_id);
+      dropDraft(ask.ask_id, by);
       setKept(false);
     }
   };
   return { reply, setReply, isKept };
 }
 
-function Answerable({ ask, isArmed, next }) {
-  const { reply, setReply, isKept } = useReply(ask);
-  const fate = useStore((state) => state.fates.get(ask.ask_id));
+function Answerable({ ask, isArmed: isCardArmed, next }) {
   const who = useStore((state) => state.who);
+  const { reply, setReply, isKept } = useReply(ask, who?.name);
+  const fate = useStore((state) => state.fates.get(ask.ask_id));
   const isOnline = useStore((state) => state.link.isOnline);
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState("");
   const [declining, setDeclining] = useState(null); // the reason in the making, or null
+  // What Enter sends is another thing once declining has begun, so the beat begins anew.
+  const isArmed = useBeat(String(declining !== null)) && isCardArmed;
   const attempt = useRef({ key: "", text: "", isUnknown: false });
   const form = useRef();
 
@@ -93,7 +96,7 @@ function Answerable({ ask, isArmed, next }) {
     try {
       const ended = await post().catch((error) => (error.isOffline ? post() : Promise.reject(error)));
       attempt.current.isUnknown = false;
-      dropDraft(ask.ask_id);
+      dropDraft(ask.ask_id, who?.name);
       setFate(ask.ask_id, { isMine: true });
       takeAsks([ended]);
     } catch (error) {
@@ -130,7 +133,7 @@ function Answerable({ ask, isArmed, next }) {
       "Ctrl+Enter": () => void send(),
       Backspace: () => {
         if (!isArmed) return;
-        setReply(emptyReply());
+        setReply(unmark(reply));
         setDeclining(null);
       },
       ArrowDown: ({ target }) => focusFirst(form.current, target),
@@ -146,6 +149,11 @@ function Answerable({ ask, isArmed, next }) {
   if (ask.state !== "open" && !sending) {
     return html`<${Fate} ask=${ask} fate=${fate} who=${who} kept=${fate?.isMine ? [] : keptLines(ask, reply)} next=${next} />`;
   }
+  // Whoever marks something does not decline any more.
+  const mark = (made) => {
+    setDeclining(null);
+    setReply(made);
+  };
   const Matter = MATTERS[ask.kind] ?? MATTERS.question;
   return html`<form
     class="ask"
@@ -158,7 +166,7 @@ function Answerable({ ask, isArmed, next }) {
   >
     <div class="ask-main">
       <${Head} ask=${ask} />
-      <${Matter} ask=${ask} reply=${reply} setReply=${setReply} problem=${problem} />
+      <${Matter} ask=${ask} reply=${reply} setReply=${mark} problem=${problem} />
       ${problem && html`<div class="echo" role="alert">${problem}</div>`}
     </div>
     <${Bar}

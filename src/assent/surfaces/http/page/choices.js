@@ -26,6 +26,11 @@ function Choice({ type, name, cap, label, note, option = {}, isMarked, onMark, i
   </label>`;
 }
 
+// Enter in the filter is for the filter, and does not send what was marked before.
+function keepEnter(event) {
+  if (event.key === "Enter" && !event.ctrlKey && !event.metaKey) event.preventDefault();
+}
+
 // A list that is too long for the eye gets a filter; what is marked stays to be seen.
 function useShownOptions(field, keys) {
   const [words, setWords] = useState("");
@@ -103,7 +108,7 @@ export function FieldChoices({ ask, field, at, reply, setReply, isBare = false }
     html`<label class="search">
       <span class="sr">Filter the ${field.options.length} options</span><${Icon} name="i-search" />
       <input class="field" type="search" autocomplete="off" placeholder=${`Filter ${field.options.length} options`} value=${words}
-        onInput=${(event) => setWords(event.target.value)} />
+        onInput=${(event) => setWords(event.target.value)} onKeyDown=${keepEnter} />
     </label>`}
     <div class=${isShort && !isBare ? "choices two" : "choices"}>
       ${shown.map(

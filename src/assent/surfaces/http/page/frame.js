@@ -1,13 +1,14 @@
 // The frame around every page: where one is, what waits, who one is, and whether the server is there.
 
 import { html, useEffect, useLayoutEffect, useState } from "/page/html.js";
+import { dropDraftsOf } from "/page/draft.js";
 import { Help } from "/page/help.js";
 import { Icon, Mark } from "/page/icons.js";
 import { onKey, takeNext } from "/page/keys.js";
 import { connect } from "/page/live.js";
 import { go, href } from "/page/route.js";
 import { send, forget } from "/page/session.js";
-import { change, useStore } from "/page/store.js";
+import { useStore } from "/page/store.js";
 import { Text } from "/page/text.js";
 import { clock, span } from "/page/time.js";
 
@@ -19,12 +20,14 @@ const PAGES = [
   ["settings", "Settings"],
 ];
 
-async function signOut() {
+// The next one at this device finds nothing of this person's: neither what was typed, nor what this page has in mind.
+async function signOut(who) {
   try {
     const reply = await send("/sign-out", { method: "POST" });
     if (!reply.ok && reply.status !== 401) return;
+    dropDraftsOf(who.name);
     forget();
-    change({ who: null });
+    location.replace("/");
   } catch {
     // the server is away, and the line above says so
   }
@@ -108,7 +111,7 @@ export function Frame({ route, children }) {
           </ul>
         </nav>`}
         <div class="side-foot">
-          <button class="me" type="button" onClick=${() => void signOut()} title=${`Sign out ${who?.name ?? ""}`}>
+          <button class="me" type="button" onClick=${() => void signOut(who)} title=${`Sign out ${who?.name ?? ""}`}>
             <span class="face" aria-hidden="true">${(who?.name ?? "?").slice(0, 1).toUpperCase()}</span
             ><span><${Text} value=${who?.name ?? ""} />, ${who?.role}<small>Sign out</small></span>
           </button>

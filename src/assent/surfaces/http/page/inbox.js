@@ -79,7 +79,7 @@ function List({ groups, currentId, filter, setFilter, kinds, waits, isFiltered }
           isCurrent=${ask.ask_id === currentId}
           now=${now}
           others=${othersAt(ask, presence, who)}
-          hasDraft=${Boolean(readDraft(ask.ask_id))}
+          hasDraft=${Boolean(readDraft(ask.ask_id, who?.name))}
         />
       </li>`,
     )}

@@ -39,6 +39,8 @@ function hear(event) {
   const isSend = event.key === "Enter" && (event.ctrlKey || event.metaKey);
   if (isTyping(event.target) && !isSend) {
     if (event.key === "Escape") event.target.blur();
+    // Held down, Enter would also send the form that it has just opened.
+    if (event.repeat && event.key === "Enter" && !event.target.matches("textarea")) event.preventDefault();
     return;
   }
   if ((event.ctrlKey || event.metaKey || event.altKey) && !isSend) return;

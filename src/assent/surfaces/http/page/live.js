@@ -33,7 +33,8 @@ export function onEvent(hear) {
 
 class Line {
   constructor(project, cursor) {
-    Object.assign(this, { project, cursor, socket: null, asks: new Set(), runs: new Set(), isAsking: false });
+    Object.assign(this, { project, cursor, socket: null, asks: new Set(), runs: new Set() });
+    Object.assign(this, { isAsking: false, isListed: false });
   }
 
   open() {
@@ -140,9 +141,9 @@ export function openedAsk(project, { sequence, at, data }) {
 
 async function join(projects) {
   const fresh = projects.filter((project) => !lines.has(project));
-  const heads = await Promise.all(fresh.map((project) => get(projectPath(project, "log", "head"))));
-  fresh.forEach((project, at) => lines.set(project, new Line(project, heads[at].sequence)));
-  return fresh;
+  // A project of which nothing is told must not hide the others.
+  const heads = await Promise.all(fresh.map((project) => orNothing(get(projectPath(project, "log", "head")))));
+  fresh.forEach((project, at) => heads[at] && lines.set(project, new Line(project, heads[at].sequence)));
 }
 
 async function list(projects) {
@@ -160,18 +161,32 @@ async function list(projects) {
 async function look() {
   const [who, { projects }] = await Promise.all([get("/whoami"), get("/projects")]);
   setServerTime(who.now);
-  if (getState().who?.name !== who.name) change({ who });
+  const before = getState().who;
+  // Another window has signed in somebody else: what this one has in mind is not for their eyes.
+  if (before && before.name !== who.name) return void location.replace("/");
+  if (before?.name !== who.name) change({ who });
   if (projects.join("\n") !== getState().projects.join("\n")) change({ projects });
-  const fresh = await join(projects);
-  if (fresh.length) await list(fresh);
+  await join(projects);
+  // Also those whose list did not come the last time: what waited before is told by no event.
+  const unlisted = [...lines.values()].filter((line) => !line.isListed);
+  if (unlisted.length) await list(unlisted.map((line) => line.project));
+  for (const line of unlisted) line.isListed = true;
   for (const line of lines.values()) {
     if (!line.socket) line.open();
     line.ask();
   }
 }
 
-// Brings everything up to date, or says that it cannot.
-export async function connect() {
+// Brings everything up to date, or says that it cannot. One at a time: two would each open a line for a project that is
+// new, and all that happens there would be heard twice.
+let connecting = null;
+
+export function connect() {
+  connecting ??= bringUpToDate().finally(() => (connecting = null));
+  return connecting;
+}
+
+async function bringUpToDate() {
   clearTimeout(retryTimer);
   try {
     await look();

@@ -52,6 +52,12 @@ export function markOwn(reply, field, isOwn = true) {
 export const write = (reply, field, text) =>
   withField(reply, field.name, isFreeOnly(field) ? { text } : { text, isOwn: true, ...(field.multiple ? {} : { keys: [] }) });
 
+// Without its marks; what was written stays, as no key takes that back.
+export function unmark(reply) {
+  const fields = Object.entries(reply.fields).map(([name, part]) => [name, { ...part, keys: [], isOwn: false }]);
+  return { fields: Object.fromEntries(fields), command: "" };
+}
+
 export const typeCommand = (reply, command) =>
   command ? { fields: {}, command } : { ...reply, command };
 
@@ -59,7 +65,7 @@ export const typeCommand = (reply, command) =>
 function isAnswered(field, { keys, text, isOwn }) {
   const hasText = text.trim() !== "";
   if (isFreeOnly(field)) return hasText;
-  if (isOwn) return hasText && (keys.length === 0 || field.multiple);
+  if (isOwn) return hasText && !isKeyOf(field, text) && (keys.length === 0 || field.multiple);
   return keys.length > 0;
 }
 
@@ -67,13 +73,22 @@ export function isBlank(reply) {
   return !reply.command && Object.values(reply.fields).every(({ keys, text }) => !keys.length && !text.trim());
 }
 
+// As the protocol reads them (protocol/confirm.py): written as a change, they would be taken for a yes or a no all the same.
+const NO_CHANGES = new Set(["y", "yes", "n", "no", "stop", "cancel", "abort", "halt", "quit"]);
+const isNoChange = (text) => {
+  const said = text.trim().toLowerCase().replace(/[.! ]+$/, "");
+  return said === "" || NO_CHANGES.has(said);
+};
+// What is written is sent as it is, and the key of an option is that option, whatever its label says.
+const isKeyOf = (field, text) => field.options.some((option) => option.key === text.trim());
+
 // Why it cannot be sent yet, as the button says it; empty when it can.
 export function lacking(ask, reply) {
   if (isYesNo(ask)) {
     const field = ask.prompt.fields[0];
     const { keys, text } = fieldReply(reply, field.name);
     if (!keys.length) return "Mark one first";
-    return keys[0] === "changes" && !text.trim() ? "Say what to change" : "";
+    return keys[0] === "changes" && isNoChange(text) ? "Say what to change" : "";
   }
   if (reply.command.trim()) return "";
   const { fields } = ask.prompt;
@@ -81,7 +96,9 @@ export function lacking(ask, reply) {
   if (at < 0) return "";
   if (fields.length > 1) return `Answer Q${at + 1} first`;
   if (isFreeOnly(fields[0])) return "Write an answer first";
-  return fieldReply(reply, fields[0].name).isOwn ? "Write your own words" : "Mark one first";
+  const { isOwn, text } = fieldReply(reply, fields[0].name);
+  if (isOwn && isKeyOf(fields[0], text)) return "Mark that option instead";
+  return isOwn ? "Write your own words" : "Mark one first";
 }
 
 const labelOf = (field, key) => field.options.find((option) => option.key === key)?.label ?? key;

@@ -108,13 +108,13 @@ function ModelField({ run, model, setModel }) {
   </label>`;
 }
 
-function Escalation({ run, onSend, onBack }) {
+function Escalation({ run, onSend, onBack, isArmed }) {
   const [model, setModel] = useState("");
   const [reason, setReason] = useState("");
   const lack = run.record.models.length && !model ? "Choose a model first" : "";
   const submit = (event) => {
     event.preventDefault();
-    if (!lack) onSend({ ...(model.trim() ? { model: model.trim() } : {}), reason: reason.trim() });
+    if (!lack && isArmed) onSend({ ...(model.trim() ? { model: model.trim() } : {}), reason: reason.trim() });
   };
   useEffect(() => onKey({ Escape: onBack }));
   // A field that is typed in has its own Escape: here it leads back, and not just out of the field.
@@ -134,7 +134,7 @@ function Escalation({ run, onSend, onBack }) {
     </label>
     <p class="steer-note quiet">The next iteration gets the model; the one under way goes on as it is.</p>
     <button class="btn btn-bare" type="button" onClick=${onBack}>Back</button>
-    <button class="btn btn-main" type="submit" aria-disabled=${lack ? "true" : null}>
+    <button class="btn btn-main" type="submit" aria-disabled=${lack || !isArmed ? "true" : null}>
       ${lack || html`Escalate <kbd class="key" aria-hidden="true">Enter</kbd>`}
     </button>
   </form>`;
@@ -194,7 +194,7 @@ export function RunSteer({ run, noteOwn }) {
     ${opened === "cancel" &&
     html`<${Sure} onYes=${() => isReady && order("cancel")} onNo=${close} isArmed=${isReady} />`}
     ${opened === "escalate" &&
-    html`<${Escalation} run=${run} onSend=${(more) => order("escalate", more)} onBack=${close} />`}
+    html`<${Escalation} run=${run} onSend=${(more) => order("escalate", more)} onBack=${close} isArmed=${isReady} />`}
     ${isSending && html`<p class="quiet" role="status">Sending “${fate.order.command}”…</p>`}
     ${!isOnline && html`<p class="quiet"><${Icon} name="i-cut" /> Offline: nothing can be sent.</p>`}
     <${Fate} fate=${fate} send=${send} forget=${forget} />

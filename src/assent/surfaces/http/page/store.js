@@ -42,6 +42,17 @@ export function useStore(select) {
   return seen.current.value;
 }
 
+// So many that have ended stay in mind, the last ones: a page is open for days.
+const MOST_ENDED = 200;
+
+function forgetEnded(asks) {
+  const ended = [...asks.values()].filter((ask) => ask.state !== "open");
+  if (ended.length <= MOST_ENDED) return;
+  const endOf = (ask) => Date.parse((ask.answer ?? ask.outcome ?? {}).at ?? ask.opened_at);
+  ended.sort((a, b) => endOf(b) - endOf(a));
+  for (const ask of ended.slice(MOST_ENDED)) asks.delete(ask.ask_id);
+}
+
 // An ask is taken in unless something newer is known of it: replies and events overtake each other. Of two tellings under
 // the same number the later one counts, as a claim has no number.
 export function takeAsks(asks) {
@@ -53,6 +64,7 @@ export function takeAsks(asks) {
         next.set(ask.ask_id, ask);
       }
     }
+    forgetEnded(next);
     return { asks: next };
   });
 }
