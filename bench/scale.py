@@ -54,6 +54,8 @@ class Scale:
     """Asks that wait in the inbox page."""
     page_draws: int
     """New asks that the page draws, and answers that are sent from it, a repetition."""
+    terminal_asks: int
+    """Asks that wait in the terminal inbox."""
 
 
 FULL = Scale(
@@ -80,6 +82,7 @@ FULL = Scale(
     requests=150,
     page_asks=500,
     page_draws=6,
+    terminal_asks=1_000,
 )
 QUICK = Scale(
     repetitions=2,
@@ -105,4 +108,5 @@ QUICK = Scale(
     requests=20,
     page_asks=60,
     page_draws=2,
+    terminal_asks=100,
 )

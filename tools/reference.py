@@ -19,6 +19,7 @@ from tools.reference_findings_page import render_findings
 from tools.reference_gate import render_gates
 from tools.reference_http import render_http
 from tools.reference_json import render_json_page
+from tools.reference_keys import render_keys
 from tools.reference_python import render_python
 from tools.reference_run import render_run_states
 from tools.reference_schema import render_schema
@@ -44,6 +45,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "docs/reference/run-states.md": render_run_states,
     "docs/reference/session.md": render_session,
     "docs/reference/session.schema.json": render_schema,
+    "docs/reference/terminal-inbox.md": render_keys,
     "docs/reference/topics.md": render_topics,
     "docs/reference/wire-format.md": render_wire,
 }

@@ -27,8 +27,10 @@ from torture import (
     review,
     server,
     silence,
+    sitting,
     strangers,
     tamper,
+    terminal,
     wakes,
 )
 from torture.nest import WorkerLostError
@@ -60,6 +62,8 @@ TRIALS: tuple[Trial, ...] = (
     credentials.TRIAL,
     hosts.TRIAL,
     page.TRIAL,
+    terminal.TRIAL,
+    sitting.TRIAL,
 )
 
 

@@ -17,6 +17,7 @@ from bench.measure import (
     server,
     start_up,
     steer,
+    terminal,
     wake,
 )
 from bench.session import Session
@@ -46,6 +47,10 @@ MEASUREMENTS: dict[str, tuple[str, Callable[[Session], Iterator[Figure]]]] = {
     "page": (
         "Page: the inbox in a real browser, beside a page of plain rows and bare requests",
         page.measure,
+    ),
+    "terminal": (
+        "Terminal: the inbox from the start of its process, beside a bare interpreter",
+        terminal.measure,
     ),
     "start": ("Start: what a program pays before it does anything", start_up.measure),
 }

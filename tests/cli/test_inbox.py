@@ -90,11 +90,10 @@ def test_inbox_on_a_terminal_shows_all_stores(call: Call, tmp_path: Path) -> Non
     with Terminal(other, "inbox", stdout_too=True) as terminal:
         assert terminal.end().status == 0
         assert any("Here?" in line for line in terminal.screen())
-    with Terminal(other, stdout_too=True) as terminal:
+    with Terminal(other, stdout_too=True, TERM="dumb") as terminal:
         assert terminal.end().status == 0
         screen = terminal.screen()
     assert screen[0] == "1 ask waits in all your projects."
-    assert any("full-screen inbox" in line for line in screen)
     other.close()
     assert not (other.folder / ".assent").exists()
 

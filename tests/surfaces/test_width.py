@@ -1,5 +1,7 @@
 """Text in columns: nothing is lost, nothing is wider than the terminal."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,3 +46,15 @@ def test_wrap_keeps_line_ends_and_indents() -> None:
         "",
         "end",
     ]
+
+
+@pytest.mark.parametrize(
+    "text", ["x" * 600_000, "中" * 300_000, "a word " * 90_000], ids=["ascii", "wide", "words"]
+)
+def test_very_long_line_is_wrapped_in_time_that_grows_with_it(text: str) -> None:
+    """An agent may send a megabyte on one line: were each part to look at all the rest, it would take minutes."""
+    begun = time.process_time()
+    lines = wrap(text, 38)
+    assert time.process_time() - begun < 10
+    assert "".join(lines).replace(" ", "") == text.replace(" ", "")
+    assert max(map(columns, lines)) <= 38

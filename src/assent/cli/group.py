@@ -119,6 +119,11 @@ def root(context: click.Context) -> int:
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     if context.invoked_subcommand is not None:
         return 0
+    place = context.ensure_object(Place)
+    from assent.cli.terminal_inbox import can_open, is_for_people, open_inbox
+
+    if is_for_people(place) and can_open():
+        return open_inbox(place)
     from assent.cli.summary import summarise
 
-    return summarise(context.ensure_object(Place))
+    return summarise(place)

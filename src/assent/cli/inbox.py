@@ -64,6 +64,8 @@ def command(
       assent inbox
       assent inbox --here --json
       assent inbox --format '{count} waiting, oldest {oldest}'
+
+    For a status line, as of tmux: set -g status-right '#(assent inbox --all --count) wait'
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     if sum([as_json, as_count, template is not None]) > 1:
         raise click.UsageError("Give one of --json, --count and --format.")

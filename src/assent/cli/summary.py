@@ -1,4 +1,4 @@
-"""`assent` alone: what waits, in a few lines."""
+"""`assent` alone, where no inbox can be opened: what waits, in a few lines."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from assent.cli.exit import DONE, say
 from assent.cli.gather import gather
 from assent.cli.inbox import render_list
 from assent.cli.place import Place, now
+from assent.cli.terminal_inbox import INSTALL, can_open, is_for_people
 from assent.surfaces.ink import ink_for
 from assent.surfaces.terminal import width_of
 
@@ -34,7 +35,8 @@ def summarise(place: Place) -> int:
     else:
         click.echo(f"Nothing waits {where}.")
     if is_seen:
-        click.echo(ink.faint("A full-screen inbox will open here later; assent --help lists the commands."))
+        lacks_inbox = is_for_people(place) and not can_open()
+        click.echo(ink.faint(INSTALL if lacks_inbox else "assent --help lists the commands."))
     for trouble in found.troubles:
         say(f"Not looked at: {trouble}")
     return DONE

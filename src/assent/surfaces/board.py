@@ -20,7 +20,7 @@ from assent.surfaces.ink import Ink
 from assent.surfaces.moment import render_span
 from assent.surfaces.width import columns, cut, pad, wrap
 
-__all__ = ["BoardRun", "render_board", "render_change", "render_place", "render_word"]
+__all__ = ["BoardRun", "render_board", "render_change", "render_circumstances", "render_place", "render_word"]
 
 _GAP = "  "
 _NARROWEST_TITLE = 16
@@ -93,7 +93,7 @@ def render_place(run: Run) -> str:
 def render_change(seen: BoardRun, now: datetime) -> str:
     """Return a run on one line, for those who read changes and not a screen."""
     run = seen.run
-    facts = [_model(run.top), _what(run, 0), *_notes(seen, now, is_live=False)]
+    facts = [_model(run.top), _what(run, 0), *render_circumstances(seen, now, is_live=False)]
     told = [render_word(seen, now), display(run.run_id, lines=False), render_place(run), *facts]
     return _GAP.join(filter(None, told))
 
@@ -177,11 +177,11 @@ def _pieces(seen: BoardRun, ink: Ink, now: datetime) -> list[Piece]:
         (display(run.run_id, lines=False), ink.accent),
         (display(run.project, lines=False), ink.faint),
         (took, ink.faint),
-        *((note, ink.caution) for note in _notes(seen, now)),
+        *((note, ink.caution) for note in render_circumstances(seen, now)),
     ]
 
 
-def _notes(seen: BoardRun, now: datetime, *, is_live: bool = True) -> list[str]:
+def render_circumstances(seen: BoardRun, now: datetime, *, is_live: bool = True) -> list[str]:
     """Return what is special about a run; without what only says how time goes by, unless it is seen live."""
     run = seen.run
     if not run.is_active:
@@ -220,7 +220,7 @@ def _driving(seen: BoardRun, now: datetime, *, is_live: bool) -> list[str]:
 
 
 def _ending(run: Run) -> str:
-    how = run.reason or "ended"
+    how = quote(run.reason, _LONGEST_WORDS) if run.reason else "ended"
     if run.reason == AbortReason.USER_CANCELLED:
         how += f" by {render_name(run.ended_by)}"
     return f"{how}: {quote(run.note, _LONGEST_WORDS)}" if run.note else how

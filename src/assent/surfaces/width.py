@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 __all__ = ["columns", "cut", "pad", "wrap"]
 
 _TAB = "    "
+_MOST_PER_COLUMN = 9
+"""Characters that can stand in one column: `display` lets no more marks sit on one base."""
 
 
+@lru_cache(maxsize=8_192)
 def _cells(character: str) -> int:
     if character.isascii():
         return 1
@@ -55,17 +59,21 @@ def wrap(text: str, width: int) -> list[str]:
 
 
 def _wrap_line(line: str, width: int) -> list[str]:
+    """Return one line in parts. No character is looked at more than a few times: a text may be very long."""
     if columns(line) <= width:
         return [line]
     words = line.lstrip(" ")
     indent = " " * min(len(line) - len(words), width // 2)
     room = width - len(indent)
     lines: list[str] = []
-    while columns(words) > room:
-        head, rest = _split(words, room)
-        at = len(head) if rest.startswith(" ") else head.rfind(" ")
-        if at > 0:
-            head, rest = words[:at], words[at:]
-        lines.append(indent + head.rstrip(" "))
-        words = rest.lstrip(" ")
-    return [*lines, indent + words] if words else lines
+    start = 0
+    while start < len(words):
+        end = start + len(_split(words[start : start + _MOST_PER_COLUMN * room], room)[0])
+        if end < len(words) and words[end] != " ":
+            blank = words.rfind(" ", start, end)
+            end = blank if blank > start else end  # a word that is too long for a line is broken
+        lines.append(indent + words[start:end].rstrip(" "))
+        start = end
+        while start < len(words) and words[start] == " ":
+            start += 1
+    return lines

@@ -1,0 +1,470 @@
+"""The terminal inbox as a program: keys go to the sitting, its view is drawn, its wishes are done in threads.
+
+Rule 1: what is drawn are the lines of `screen`: nothing that an agent wrote reaches the terminal by another way.
+Rule 2: nothing that takes a while keeps the screen waiting, nor the end: it is done in threads that end with the process.
+Rule 3: leaving never answers, however one leaves.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import ClassVar
+
+from rich.segment import Segment
+from rich.style import Style
+from textual import events
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.strip import Strip
+from textual.widget import Widget
+from textual.widgets import Input, TextArea
+
+from assent.protocol.ask import Ask
+from assent.protocol.display import display
+from assent.protocol.error import AssentError, ConflictError, UnreachableError
+from assent.protocol.run import Run
+from assent.surfaces.tui.curtain import render_title
+from assent.surfaces.tui.draft import Drafts
+from assent.surfaces.tui.feed import Feed
+from assent.surfaces.tui.line import Line
+from assent.surfaces.tui.screen import compose, is_wide, scroll_card
+from assent.surfaces.tui.sitting import BEAT_SECONDS, Sitting
+from assent.surfaces.tui.view import Fate, Mode, RunDetail, Snapshot
+from assent.surfaces.tui.wish import (
+    Browse,
+    Claim,
+    Control,
+    Copy,
+    Edit,
+    Leave,
+    Scroll,
+    Send,
+    Wish,
+    Withdraw,
+    Write,
+)
+
+__all__ = ["InboxApp"]
+
+_STYLES = {
+    "": Style(),
+    "1": Style(bold=True),
+    "2": Style(dim=True),
+    "31": Style(color="red"),
+    "32": Style(color="green"),
+    "33": Style(color="yellow"),
+    "36": Style(color="cyan"),
+}
+_TICK_SECONDS = 1.0
+_SLOW_SECONDS = 4.0
+"""A look that takes longer is one at stores that do not answer."""
+_GRACE_SECONDS = 0.02
+"""The beat is over a little after its end, so that the clock agrees."""
+
+
+class _Canvas(Widget, can_focus=True):
+    """Draws the lines that it is given, and nothing else."""
+
+    DEFAULT_CSS = "_Canvas { height: 1fr; }"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: list[Line] = []
+
+    def show(self, lines: list[Line]) -> None:
+        """Draw these lines from now on."""
+        self._lines = lines
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Return one line, ready to be drawn."""
+        if y >= len(self._lines):
+            return Strip.blank(self.size.width)
+        pieces = self._lines[y].pieces
+        return Strip([Segment(text, _STYLES.get(paint, _STYLES[""])) for text, paint in pieces])
+
+
+class InboxApp(App[None]):
+    """The inbox of one person, over all stores of theirs."""
+
+    CSS = """
+    Screen { background: $background; }
+    #line { dock: bottom; height: 3; display: none; }
+    #text { dock: bottom; height: 10; display: none; }
+    """
+    ENABLE_COMMAND_PALETTE = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("ctrl+c", "leave", show=False, priority=True),
+        Binding("ctrl+z", "suspend_process", show=False, priority=True),
+        Binding("f2,ctrl+enter", "take_text", show=False, priority=True),
+    ]
+
+    def __init__(
+        self,
+        feed: Feed,
+        drafts: Drafts,
+        who: str,
+        *,
+        clock: Callable[[], float] = time.monotonic,
+        sitting: Sitting | None = None,
+    ) -> None:
+        """Make the app; a sitting that is given has taken in a first look."""
+        super().__init__(ansi_color=True)
+        self._feed = feed
+        self.sitting = sitting or Sitting(drafts, who, clock)
+        self._canvas = _Canvas()
+        self._writing: Write | None = None
+        self._is_looking = self._must_look = self._is_reading = False
+        self._looks_since = 0.0
+        self._title = ""
+        self._turn: asyncio.AbstractEventLoop | None = None
+        """The loop whose thread alone may touch what is shown."""
+
+    def compose(self) -> ComposeResult:
+        """Return the widgets: one canvas, and two fields that are there when they are wanted."""
+        yield self._canvas
+        yield Input(id="line", select_on_focus=False)
+        yield TextArea(id="text")
+
+    def on_mount(self) -> None:
+        """Begin to look and to listen."""
+        self._canvas.focus()
+        self._turn = asyncio.get_running_loop()
+        self.app_resume_signal.subscribe(self, lambda _: self.on_app_focus())
+        self._feed.listen(lambda: self._tell(self.look_again))
+        self.set_interval(_TICK_SECONDS, self._tick)
+        self.look_again()
+
+    # Threads
+
+    def _start(self, work: Callable[[], None]) -> None:
+        """Do something that takes a while; what goes wrong with it ends the program, and says so."""
+
+        def run() -> None:
+            try:
+                work()
+            except Exception as error:  # noqa: BLE001 - it is raised again where it is seen
+                self._tell(_throw, error)
+
+        threading.Thread(target=run, daemon=True, name="assent-inbox").start()
+
+    def _tell(self, do: Callable[..., object], *given: object) -> None:
+        """Have something done by the thread that draws; from any thread, without waiting for it."""
+        if self._turn is not None:
+            with suppress(RuntimeError):  # it is over
+                self._turn.call_soon_threadsafe(self.call_later, do, *given)
+
+    # Drawing
+
+    def _draw(self) -> None:
+        size = self._canvas.size
+        if size.width and size.height:
+            self._canvas.show(compose(self.sitting.view, size.width, size.height))
+        title = render_title(len(self.sitting.view.groups.open))
+        if title != self._title and self._driver is not None:
+            self._title = title
+            self._driver.write(title)
+
+    def _settle(self) -> None:
+        """Draw now, and again when the beat is over."""
+        if not self.sitting.view.is_armed:
+            self.set_timer(BEAT_SECONDS + _GRACE_SECONDS, self._tick)
+        self._draw()
+
+    def _tick(self) -> None:
+        self.sitting.tick(_now())
+        self._draw()
+        view = self.sitting.view
+        if view.mode is Mode.RUN and view.run is not None and not self._is_reading:
+            self._is_reading = True
+            run = view.run.run
+            self._start(lambda: self._read_run(run))
+        if self._is_looking and time.monotonic() - self._looks_since > _SLOW_SECONDS:
+            self.sitting.lose(
+                _now()
+            )  # a server that was there is tried for longer than anybody likes to guess
+        if view.offline_since is not None:
+            self.look_again()
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Fit the new size; keys wait a beat, for what is under them is another place."""
+        self._fit(event.size)
+
+    def _fit(self, size: Size) -> None:
+        if is_wide(size.width, size.height) and self.sitting.view.mode is Mode.LIST:
+            self.sitting.press("enter")
+        self.sitting.arm()
+        self.call_after_refresh(self._settle)
+
+    def on_app_focus(self) -> None:
+        """Somebody has come back: a key that was meant for elsewhere decides nothing."""
+        self.sitting.arm()
+        self._settle()
+
+    # Looking
+
+    def look_again(self) -> None:
+        """Look at all stores; once more if something happens meanwhile."""
+        if self._is_looking:
+            self._must_look = True
+            return
+        self._is_looking = True
+        self._looks_since = time.monotonic()
+        self._start(self._look)
+
+    def _look(self) -> None:
+        try:
+            snapshot = self._feed.look()
+        except AssentError as error:
+            self._tell(self._fail, error)
+        else:
+            self._tell(self._looked, snapshot)
+
+    def _looked(self, snapshot: Snapshot) -> None:
+        gone = self.sitting.gone(snapshot)
+        if gone:
+            self._start(lambda: self._find(snapshot, gone))
+        else:
+            self._take(snapshot, [])
+
+    def _find(self, snapshot: Snapshot, gone: list[Ask]) -> None:
+        ended = []
+        for ask in gone:
+            with suppress(AssentError):  # it is looked for again with the next news
+                ended.append(self._feed.find(ask))
+        self._tell(self._take, snapshot, ended)
+
+    def _take(self, snapshot: Snapshot, ended: list[Ask]) -> None:
+        self._is_looking = False
+        is_first = not self.sitting.view.current
+        is_new = self.sitting.take(snapshot, _now())
+        for ask in ended:
+            self.sitting.learn(ask)
+        if is_new:
+            self.bell()
+        if is_first:  # later news take the keys from no pane
+            self._fit_mode()
+        self._settle()
+        self._again()
+
+    def _fit_mode(self) -> None:
+        size = self._canvas.size
+        if (
+            is_wide(size.width, size.height)
+            and self.sitting.view.mode is Mode.LIST
+            and self.sitting.view.current
+        ):
+            self.sitting.press("enter")
+
+    def _fail(self, error: AssentError) -> None:
+        self._is_looking = False
+        self.sitting.lose(_now())
+        if not isinstance(error, UnreachableError):
+            self.sitting.refuse(error.message)
+        self._draw()
+
+    def _again(self) -> None:
+        if self._must_look:
+            self._must_look = False
+            self.look_again()
+
+    def _read_run(self, run: Run) -> None:
+        try:
+            detail = self._feed.detail(run)
+        except AssentError:
+            self._tell(self._show_run, run, None)
+        else:
+            self._tell(self._show_run, run, detail)
+
+    def _show_run(self, run: Run, detail: RunDetail | None) -> None:
+        self._is_reading = False
+        shown = self.sitting.view.run
+        # What could not be read leaves what is shown; what was read of another run is of no use by now.
+        if detail is not None and shown is not None and shown.run.run_id == run.run_id:
+            self.sitting.show_run(detail)
+            self._draw()
+
+    # Keys
+
+    def on_key(self, event: events.Key) -> None:
+        """Give a key to the sitting, unless somebody is typing."""
+        if self._writing is not None:
+            if event.key == "escape":
+                event.stop()
+                self.sitting.left(self._writing.purpose)
+                self._close_field()
+            return
+        event.stop()
+        event.prevent_default()
+        printable = event.character if event.is_printable and event.character else ""
+        self._do(self.sitting.press(event.key, printable))
+        self._settle()
+
+    def _scroll(self, pages: int) -> None:
+        size = self._canvas.size
+        most, page = scroll_card(self.sitting.view, size.width, size.height)
+        self.sitting.scroll(pages * page, most)
+
+    def action_leave(self) -> None:
+        """Leave; what was marked is kept as a draft, and nothing is sent."""
+        self.exit()
+
+    def action_take_text(self) -> None:
+        """End writing in the large field, and send."""
+        if self._writing is not None and self._writing.is_long:
+            self._entered(self.query_one("#text", TextArea).text, sends=True)
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        """Take what was typed in one line."""
+        self._entered(event.value)
+
+    def on_text_area_changed(self, event: TextArea.Changed) -> None:
+        """Keep what is being written."""
+        if self._writing is not None and self._writing.is_long:
+            self.sitting.typed(self._writing.purpose, event.text_area.text)
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Keep what is being written in one line."""
+        if self._writing is not None and not self._writing.is_long:
+            self.sitting.typed(self._writing.purpose, event.value)
+
+    def _entered(self, text: str, *, sends: bool = False) -> None:
+        writing = self._writing
+        if writing is not None:
+            # Before the beat that begins when the field goes: whoever writes has long seen the ask.
+            wish = self.sitting.entered(writing.purpose, text, sends=sends)
+            self._close_field()
+            self._do(wish)
+            self._settle()
+
+    def _open_field(self, wish: Write) -> None:
+        self._writing = wish
+        if wish.is_long:
+            area = self.query_one("#text", TextArea)
+            area.text, area.border_title = wish.text, f"{wish.label}: F2 sends, Esc keeps it as a draft"
+            area.styles.display = "block"
+            area.focus()
+        else:
+            field = self.query_one("#line", Input)
+            field.value, field.border_title = wish.text, display(wish.label, lines=False)
+            field.placeholder = display(wish.label, lines=False)
+            field.cursor_position = len(wish.text)
+            field.styles.display = "block"
+            field.focus()
+
+    def _close_field(self) -> None:
+        self._writing = None
+        for widget in (self.query_one("#line"), self.query_one("#text")):
+            widget.styles.display = "none"
+        self._canvas.focus()
+        self.sitting.arm()
+        self._settle()
+
+    # Wishes
+
+    def _do(self, wish: Wish | None) -> None:
+        match wish:
+            case None:
+                return
+            case Leave():
+                self.exit()
+            case Scroll(pages):
+                self._scroll(pages)
+            case Write():
+                self._open_field(wish)
+            case Edit():
+                self._edit(wish)
+            case Copy(text):
+                self.copy_to_clipboard(text)
+            case Browse(ask):
+                self._browse(ask)
+            case Send():
+                self._start(lambda: self._send(wish))
+            case _:
+                self._start(lambda: self._act(wish))
+
+    def _send(self, wish: Send) -> None:
+        try:
+            ask = self._feed.answer(wish)
+        except ConflictError as error:
+            ended = error.ask
+            self._tell(self._sent, ended or wish.ask, Fate.LOST, error.message)
+        except AssentError as error:
+            self._tell(self._refused, error.message, wish.ask.ask_id)
+        else:
+            self._tell(self._sent, ask, Fate.MINE, "")
+
+    def _sent(self, ask: Ask, fate: Fate, sentence: str) -> None:
+        if ask.is_open:
+            self._refused(sentence, ask.ask_id)
+            return
+        self.sitting.learn(ask, fate)
+        self._settle()
+
+    def _refused(self, sentence: str, ask_id: str = "") -> None:
+        self.sitting.refuse(sentence, ask_id)
+        self._settle()
+
+    def _act(self, wish: Claim | Withdraw | Control) -> None:
+        try:
+            if isinstance(wish, Control):
+                self._tell(self._refused, self._feed.control(wish))
+                self._tell(self.look_again)
+                return
+            ask = self._feed.claim(wish) if isinstance(wish, Claim) else self._feed.withdraw(wish)
+        except AssentError as error:
+            self._tell(self._refused, error.message)
+            return
+        self._tell(self.sitting.learn, ask)
+        self._tell(self._settle)
+
+    def _browse(self, ask: Ask) -> None:
+        address = self._feed.address(ask)
+        if not address:
+            self._refused("No server shows this store: assent serve starts one.")
+        elif _has_windows():
+            self.open_url(address)
+        else:
+            # A browser for terminals would take this one.
+            self._refused(f"There is no browser here: {address}")
+
+    def _edit(self, wish: Edit) -> None:
+        """Let somebody write in their own editor; what they leave there is the text."""
+        editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
+        with tempfile.TemporaryDirectory(prefix="assent-") as folder:
+            path = Path(folder) / "answer.md"
+            path.write_text(wish.text, encoding="utf-8")
+            with self.suspend():
+                subprocess.run([*shlex.split(editor), str(path)], check=False)  # noqa: S603 - the person's own
+            text = path.read_text(encoding="utf-8", errors="replace")
+        self._do(self.sitting.entered(wish.purpose, text.rstrip("\n")))
+        self.sitting.arm()
+        self._settle()
+
+
+def _throw(error: Exception) -> None:
+    raise error
+
+
+def _has_windows() -> bool:
+    """Say whether a browser would have a window of its own."""
+    return sys.platform in ("darwin", "win32") or bool(
+        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
+    )
+
+
+def _now() -> datetime:
+    # Only what is shown depends on it: deadlines are the store's.
+    return datetime.fromtimestamp(time.time(), UTC)  # noqa: TID251

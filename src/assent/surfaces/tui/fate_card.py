@@ -1,0 +1,61 @@
+"""What became of an ask that has ended, as lines: who was first, with what, when; and what is kept of one's own. Pure."""
+
+from __future__ import annotations
+
+from assent.protocol.answer import labels
+from assent.protocol.ask import Ask
+from assent.protocol.display import display
+from assent.protocol.ending import render_ending, render_instant, render_name
+from assent.surfaces.tui.line import ACCENT, FAINT, STRONG, Line, join, line, mark
+from assent.surfaces.tui.reply import summary
+from assent.surfaces.tui.stakes import clock_of, local
+from assent.surfaces.tui.view import Fate, View
+from assent.surfaces.width import wrap
+
+__all__ = ["fate_lines"]
+
+
+def fate_lines(view: View, ask: Ask, width: int) -> list[Line]:
+    """Return how an ask ended, seen from here."""
+    fate = view.fates.get(ask.ask_id)
+    sign = "<>" if fate is Fate.LOST else "--"
+    first, *more = wrap(_headline(ask, fate), width - 3)
+    lines = [join(line(f"{sign} ", ACCENT), line(first, STRONG))]
+    lines += [line(f"   {part}", STRONG) for part in more]
+    lines += _ending(view, ask, width)
+    if fate is Fate.LOST and ask.answer is not None:
+        said = f"The agent was told {render_name(ask.answer.by)}'s answer only."
+        lines += [line(f"   {part}", FAINT) for part in wrap(said, width - 3)]
+    if fate is not Fate.MINE and not view.reply.is_blank:
+        kept = display(f"kept here: {summary(ask, view.reply)}", lines=False)
+        lines += [Line(), *(line(f"   {part}") for part in wrap(kept, width - 3))]
+    return lines
+
+
+def _headline(ask: Ask, fate: Fate | None) -> str:
+    if fate is Fate.MINE:
+        return "Accepted, yours was the one." if ask.answer else "Done, yours was the one."
+    if fate is Fate.LOST:
+        ended = ask.answer or ask.outcome
+        who = "Somebody else" if ended is None else render_name(ended.by)
+        return f"{who} was first, your answer was not used."
+    return "It has ended."
+
+
+def _told(view: View, ask: Ask) -> str:
+    """Return how an ask ended without an answer, with the reader's own time in place of the long one."""
+    told = display(render_ending(ask), lines=False)
+    at = None if ask.outcome is None else ask.outcome.at
+    return told if at is None else told.replace(render_instant(at), clock_of(at, view.now), 1)
+
+
+def _ending(view: View, ask: Ask, width: int) -> list[Line]:
+    answer = ask.answer
+    if answer is None:
+        return [line(f"   {part}") for part in wrap(_told(view, ask), width - 3)]
+    said = ", ".join(labels(ask.prompt, answer.values))
+    first, *more = wrap(display(f"{render_name(answer.by)}: {said}", lines=False), width - 5)
+    day = clock_of(answer.at, view.now)[:-5]
+    when = f"{day}{local(answer.at):%H:%M:%S}, {answer.via or 'an unnamed surface'}, {answer.assurance}"
+    facts = wrap(display(when, lines=False), width - 3)
+    return [line(f"   {first}"), *mark(more, margin="   "), *(line(f"   {part}", FAINT) for part in facts)]

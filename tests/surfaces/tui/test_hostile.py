@@ -1,0 +1,51 @@
+"""Agent text never drives the terminal: a tenth of five thousand hostile ones here, all of them in `make torture`."""
+
+import pytest
+
+from assent.surfaces.tui.screen import compose
+from tests.surfaces.tui.hostile import COUNT, controls_in, hostile_texts, hostile_views
+from tests.surfaces.tui.on_a_pty import obeyed_in, sit
+
+__all__: list[str] = []
+
+SIZES = ((120, 36), (80, 24), (40, 12), (40, 10))
+
+
+def test_hostile_texts_are_five_thousand_different_ones() -> None:
+    """The count that is promised, and no padding in it; nearly all hold something that a terminal would obey."""
+    texts = hostile_texts()
+    assert len(set(texts)) == len(texts) == COUNT
+    assert sum(bool(controls_in(text)) for text in texts) > COUNT * 4 // 5
+
+
+@pytest.mark.parametrize("share", range(4))
+def test_hostile_text_in_every_field_never_reaches_a_line(share: int) -> None:
+    """In every card, list and run, in four sizes: no control, no escape, nothing that turns or hides."""
+    texts = hostile_texts()[: COUNT // 10][share::4]
+    assert texts
+    for text in texts:
+        for view in hostile_views(text):
+            lines = compose(view, *SIZES[share])
+            shown = "".join(line.text for line in lines)
+            assert controls_in(shown) == [], repr(text)
+            assert [line.width for line in lines] == [SIZES[share][0]] * SIZES[share][1], repr(text)
+
+
+def test_bytes_that_a_terminal_obeys_are_noticed() -> None:
+    """Twin of the test below: what is not on the list is found, and so is a text that was let through."""
+    assert obeyed_in(b"\x1b[1;31mred\x1b[0m\x1b[3;4H") == []
+    assert obeyed_in(b"\x1b[2J")
+    assert obeyed_in(b"a\x07b")
+    assert obeyed_in(b"over\rit")
+    assert obeyed_in(b"\x1b]0;owned\x07")
+    assert obeyed_in(b"\x1b]52;c;cm0gLXJm\x07")
+    assert obeyed_in("\x9b31m".encode())
+    assert obeyed_in("Approve\u202e".encode())
+
+
+def test_hostile_texts_on_a_real_terminal_write_nothing_but_what_textual_writes() -> None:
+    """The program itself on a pty, with keys: every byte is text, or one of the sequences on the list."""
+    texts = hostile_texts()[: COUNT // 10]
+    seen = sit(texts)
+    assert seen.asks >= len(texts) // seen.packed
+    assert obeyed_in(seen.written) == []
