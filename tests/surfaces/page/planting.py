@@ -212,7 +212,8 @@ class _Sower:
             result = {"agent": "coder", "sourceId": task_id, "status": "failed", "open_questions": questions}
             with suppress(AssentError):
                 handed = agent.hand_in(result)
-                assert handed.notification is not None
+                if handed.notification is None:
+                    continue  # nothing of it can be seen, so it asks nothing
                 self.planted.asks.append((agent.project, str(handed.notification.ask_id)))
                 kept["notification question"] += 1
                 break

@@ -318,7 +318,7 @@ _asks = st.lists(
 def test_any_news_leave_the_open_ask_its_row_its_marks_and_the_keys(
     snapshots: list[list[Ask]], moves: int
 ) -> None:
-    """Whatever comes, goes or ends: the cursor, the marks and the beat stay as they were."""
+    """Whatever comes, goes or ends: the marks and the beat stay as they were, and the row while its ask waits."""
     table = Table(make_ask(), make_ask(name="a2", minutes=3), make_ask(name="a3", minutes=5))
     table.press(*("j" for _ in range(moves)))
     table.read("b")
@@ -330,7 +330,9 @@ def test_any_news_leave_the_open_ask_its_row_its_marks_and_the_keys(
         for ask in gone:
             table.sitting.learn(ended(ask))
         now = table.sitting.view
-        assert (now.current, now.reply, now.list_row, now.mode) == (
+        is_waiting = now.ask is not None and now.ask.is_open
+        row = now.list_row if is_waiting else before.list_row
+        assert (now.current, now.reply, row, now.mode) == (
             before.current,
             before.reply,
             before.list_row,
@@ -706,3 +708,14 @@ def test_list_closes_up_when_somebody_moves() -> None:
         table.sitting.learn(ended(ask))
     table.press("j", "k")
     assert (table.sitting.view.current, table.sitting.view.list_row) == ("ask_a3", 1)
+
+
+def test_ask_that_has_ended_stands_among_those_that_have_and_hides_nothing_that_waits() -> None:
+    """The list goes back to its beginning: it is for what still waits."""
+    table = Table(make_ask(), make_ask(name="a2", minutes=3), make_ask(name="a3", minutes=5))
+    opened = table.sitting.view.ask
+    assert opened is not None
+    table.sitting.learn(ended(opened))
+    shown = "\n".join(each.text for each in compose(table.sitting.view, 120, 36))
+    assert "more above" not in shown
+    assert [ask.ask_id for ask in table.sitting.view.groups.ended] == [opened.ask_id]

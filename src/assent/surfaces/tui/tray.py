@@ -54,6 +54,8 @@ class Tray:
         self.drawn_at = clock()
         """When the beat began, on the clock that was given."""
         self.view = View(who=who, list_row=_HIGHEST_ROW)
+        self._was_waiting = False
+        """The ask that is open had not ended when the asks were last put in order."""
 
     # The view and the beat
 
@@ -108,7 +110,13 @@ class Tray:
         drafts = frozenset(ask.ask_id for ask in groups.open if self.drafts.has(ask.ask_id))
         self.change(groups=replace(groups, ended=kept), drafts=drafts)
         ids: list[str] = [ask.ask_id for ask in groups.open]
-        if self.view.current in ids:
+        is_waiting = self.view.current in ids
+        if self._was_waiting and not is_waiting:
+            # What has ended goes to its place among those that have: the list is for what still waits.
+            line = find_line(self.view.groups, self.view.current, drafts, self.view.now)
+            self.change(list_row=line)
+        self._was_waiting = is_waiting
+        if is_waiting:
             self._place = ids.index(self.view.current)
         elif not self.view.current and groups.open:
             before = self.drafts.recall()
