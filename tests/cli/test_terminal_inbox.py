@@ -267,3 +267,13 @@ def test_count_for_a_status_line_is_one_number_of_all_stores(shell: Shell, tmp_p
     assert told.out == "2 in other, shop\n"
     with connect(shell.store, project="shop") as client:
         assert client.inbox()
+
+
+def test_size_in_the_environment_is_not_that_of_the_window(shell: Shell) -> None:
+    """A parent may have exported its own; the window is as large as it is."""
+    shell.open(*QUESTION)
+    with Window(shell, changes={"COLUMNS": "80", "LINES": "24"}) as window:
+        window.armed("Which database?", "┌ Inbox")
+        window.press("b")
+        window.until("Marked: SQLite", "┌ Inbox")
+        assert len(window.lines[1]) == 120

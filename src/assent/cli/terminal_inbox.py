@@ -80,6 +80,8 @@ def _sit(place: Place, glance: _Glance, feed: StoreFeed) -> None:
 
         app = InboxApp(feed, drafts, sitting.view.who, sitting=None if snapshot is None else sitting)
         curtain.hand_over()
+        for name in ("COLUMNS", "LINES"):  # a size that a parent once exported is not that of the window
+            os.environ.pop(name, None)
         app.run(mouse=False)  # so that what is on the screen can be marked and copied as anywhere
 
 

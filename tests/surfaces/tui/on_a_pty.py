@@ -126,7 +126,9 @@ class _Person:
     def __init__(self, arguments: Sequence[str]) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", _HEIGHT, _WIDTH, 0, 0))
-        marks = {name: value for name, value in os.environ.items() if name not in AGENT_MARKS}
+        # A size in the environment, as a test runner's, would count before that of the terminal.
+        left_out = {*AGENT_MARKS, "COLUMNS", "LINES"}
+        marks = {name: value for name, value in os.environ.items() if name not in left_out}
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.surfaces.tui.on_a_pty", *arguments],
             cwd=Path(__file__).parents[3],
