@@ -247,6 +247,7 @@ def test_store_that_goes_away_is_said_to_and_comes_back_by_itself(shell: Shell, 
         shutil.move(shell.store.parent, tmp_path / "elsewhere")
         window.until("OFFLINE", "SQLite")
         window.press(ENTER)
+        window.until("Offline: nothing was sent.")
         shutil.move(tmp_path / "elsewhere", shell.store.parent)
         window.until("Marked: SQLite", "Enter: Send", gone=["OFFLINE"])
         assert shell.ask(ask_id).is_open

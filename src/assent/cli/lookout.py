@@ -203,6 +203,8 @@ class Lookout:
         """What was there when the current store was last looked at."""
         self.away: UnreachableError | None = None
         """Why the current store, which was there before, did not answer the last time."""
+        self._was_here = False
+        """The current store was there once: if it is not now, it is gone, and not still to be made."""
         self.troubles: list[str] = []
         """What could not be looked at the last time."""
 
@@ -219,7 +221,8 @@ class Lookout:
         here = place.address
         if is_there(here):
             found.append(self._take_here(here, project, now))
-        elif here in self._open:
+            self._was_here = True
+        elif self._was_here:
             self._forget(here)
             self.away = UnreachableError(f"{display(str(here), lines=False)} is gone.")
         for path in place.others if self._everywhere else []:
