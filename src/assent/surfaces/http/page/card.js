@@ -26,12 +26,13 @@ const OURS = new Set(["j", "k", "g", "o", "/", "?"]); // the page's own keys nev
 function useAsk(project, askId) {
   const known = useStore((state) => state.asks.get(askId));
   const [found, setFound] = useState(undefined);
+  const isOnline = useStore((state) => state.link.isOnline);
   useEffect(() => {
-    if (known && known.digest) return;
+    if (!isOnline || (known && known.digest)) return;
     get(projectPath(project, "asks", askId))
       .then((ask) => (known || ask.state === "open" ? takeAsks([ask]) : setFound(ask)))
       .catch((error) => setFound(error));
-  }, [project, askId, Boolean(known)]);
+  }, [project, askId, Boolean(known), isOnline]);
   return known ?? found;
 }
 

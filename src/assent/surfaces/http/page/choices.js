@@ -59,7 +59,7 @@ function hintOf(field) {
 }
 
 // What a form's field must hold, in words; the server checks it.
-export function shapeHint({ shape }) {
+function shapeHint({ shape }) {
   if (!shape) return "";
   const parts = [shape.format ?? (shape.type === "string" ? "" : shape.type)];
   if (shape.minimum != null) parts.push(`from ${shape.minimum}`);

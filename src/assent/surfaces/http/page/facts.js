@@ -8,7 +8,7 @@ import { moment } from "/page/time.js";
 
 const WIDE = matchMedia("(min-width: 90rem)");
 
-export function silenceOf(ask) {
+function silenceOf(ask) {
   if (!ask.deadline) return ask.kind === "gate" ? "It waits without limit. A gate has no default." : "It waits. No deadline.";
   const at = moment(ask.deadline);
   return {

@@ -227,7 +227,7 @@ export function Inbox({ route }) {
 }
 
 // The ask to go on with: the one below, or from the top again.
-export function nextAfter(open, askId) {
+function nextAfter(open, askId) {
   const at = open.findIndex((ask) => ask.ask_id === askId);
   const others = open.filter((ask) => ask.ask_id !== askId);
   return others[Math.max(0, at)] ?? others[0] ?? null;

@@ -25,7 +25,7 @@ export function takeNext(take, ms = 1_500) {
 }
 
 const TYPED = "textarea, select, input:not([type=radio]):not([type=checkbox])";
-export const isTyping = (target) => target instanceof Element && target.matches(TYPED);
+const isTyping = (target) => target instanceof Element && target.matches(TYPED);
 
 // Letters in either case: Shift+C is C with its shift.
 function nameOf(event) {

@@ -131,7 +131,7 @@ async function orNothing(reply) {
 }
 
 // An ask as its first event tells it, so that it is drawn at once; the whole of it follows.
-export function openedAsk(project, { sequence, at, data }) {
+function openedAsk(project, { sequence, at, data }) {
   const { at: opened, replaces, ...told } = data;
   return { digest: "", answer: null, outcome: null, claim: null, ...told, project, sequence,
     state: "open", opened_at: opened ?? at };

@@ -18,7 +18,7 @@ const ENOUGH = 40;
 const SHOWN_SIGNS = 20_000; // of an event's JSON, until somebody wants all of it
 
 // The events that were read, newest first, and the number above which all are.
-export function useLog(project, from, text) {
+function useLog(project, from, text) {
   const [told, setTold] = useState({ events: [], low: null, isBusy: true, problem: "" });
   const turn = useRef(0);
   const words = wordsIn(text);

@@ -70,7 +70,7 @@ function withdraw(stillOpen) {
 }
 
 // A soft tone without a file. Browsers let a page sound only after somebody has touched it; until then it stays silent.
-export async function playTone() {
+async function playTone() {
   const began = performance.now();
   if (began - lastTone < QUIET_MS) return;
   lastTone = began;

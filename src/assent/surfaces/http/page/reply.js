@@ -4,7 +4,7 @@
 // A reply is { fields: { NAME: { keys, text, isOwn } }, command }. `isOwn` says that words of one's own are marked where
 // there are options, too; `command` is what was typed at a gate.
 
-export const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 export const OTHER = "Something else";
 
 const NOTHING = { keys: [], text: "", isOwn: false };

@@ -33,7 +33,7 @@ export function frameName(frame) {
 }
 
 // 41 s is 0:41: it stands beside a number that goes on counting, and must not jump about.
-export function stopwatch(ms) {
+function stopwatch(ms) {
   const seconds = Math.max(0, Math.floor(ms / 1_000));
   const [hours, minutes] = [Math.floor(seconds / 3_600), Math.floor(seconds / 60) % 60];
   const two = (number) => String(number).padStart(2, "0");

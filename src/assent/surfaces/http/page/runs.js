@@ -15,7 +15,7 @@ const LOOK_MS = 5_000; // a driver that dies says nothing: only a look tells
 const SHOWN_ENDED = 30;
 const NO_ASKS = [];
 
-export const runHref = (run) => href("runs", run.project, run.run_id);
+const runHref = (run) => href("runs", run.project, run.run_id);
 
 function Meter({ level, isPausing }) {
   const { done, open } = meter(level, isPausing);

@@ -19,7 +19,7 @@ export const ROLES = {
 const DAY = 86_400_000;
 const MINE = "It may be the one you are signed in with.";
 
-export const isLive = (token, now) => !token.revoked_at && Date.parse(token.expires_at) > now;
+const isLive = (token, now) => !token.revoked_at && Date.parse(token.expires_at) > now;
 
 // Everybody who can answer here, once each, with the end of what lets them.
 export function answerers(tokens, now) {

@@ -5,7 +5,7 @@ import { get, projectPath } from "/page/api.js";
 import { Icon } from "/page/icons.js";
 import { Text } from "/page/text.js";
 
-export function useNotification(ask) {
+function useNotification(ask) {
   const [found, setFound] = useState({ note: null, task: null });
   useEffect(() => {
     let isHere = true;

@@ -3,7 +3,7 @@
 const PLACE = "assent-taste";
 
 // Each with what may be chosen; the first is what holds until somebody chooses.
-export const CHOICES = {
+const CHOICES = {
   theme: ["system", "light", "dark"],
   density: ["roomy", "compact"],
   sound: [false, true],
