@@ -17,7 +17,6 @@ from playwright.sync_api import Browser, BrowserContext, Page, Route
 
 from assent.client.client import Client
 from assent.client.http.door import HttpDoor
-from assent.protocol.ask import Ask
 from assent.protocol.principal import Principal, Role
 from bench.figure import Figure, Reading
 from bench.session import Session
@@ -248,7 +247,7 @@ class _Desk:
             clicked, called = [], []
             for draw in range(self._session.scale.page_draws):
                 ask = self._agent.open(TITLE, OPTIONS, key=f"sent-{number}-{draw}")
-                waiter = _Waiter(self._agent, ask)
+                waiter = _Waiter(self._agent, ask.ask_id)
                 page.goto(f"/#/inbox/{PROJECT}/{ask.ask_id}")
                 page.locator(f"form.ask:has(.facts .mono:text-is('{ask.ask_id}'))").wait_for()
                 page.locator(".choice input").first.check()
@@ -257,7 +256,7 @@ class _Desk:
                 woken = waiter.woken()
                 clicked.append(self._moment(page, woken) - self._noted(page, "pressed"))
                 other = self._agent.open(TITLE, OPTIONS, key=f"called-{number}-{draw}")
-                waiter = _Waiter(self._agent, other)
+                waiter = _Waiter(self._agent, other.ask_id)
                 began = time.perf_counter()
                 self._person.answer(other.ask_id, "1")
                 called.append(1_000 * (waiter.woken() - began))
@@ -270,9 +269,9 @@ class _Desk:
 class _Waiter:
     """An agent that waits for one answer, in a thread of its own."""
 
-    def __init__(self, agent: Client, ask: Ask) -> None:
+    def __init__(self, agent: Client, ask_id: str) -> None:
         self._at = 0.0
-        self._thread = threading.Thread(target=self._wait, args=(agent, ask.ask_id), daemon=True)
+        self._thread = threading.Thread(target=self._wait, args=(agent, ask_id), daemon=True)
         self._thread.start()
 
     def _wait(self, agent: Client, ask_id: str) -> None:
