@@ -13,8 +13,9 @@ import pytest
 from hypothesis import settings
 
 from assent.client.identity import AGENT_MARKS
+from tools.postgres import PostgresServer
 
-__all__ = ["surroundings"]
+__all__ = ["database", "postgres_server", "surroundings"]
 
 # A busy machine must not turn a slow example into a failure; pytest bounds the whole test.
 settings.register_profile("assent", deadline=None, print_blob=True)
@@ -33,3 +34,18 @@ def surroundings() -> Iterator[Path]:
         patch.setenv("XDG_RUNTIME_DIR", str(home / "run"))
         yield home
     shutil.rmtree(home, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """Give a PostgreSQL server of this worker's own. Whoever stops it starts it again."""
+    with PostgresServer() as server:
+        yield server
+
+
+@pytest.fixture
+def database(postgres_server: PostgresServer) -> Iterator[str]:
+    """Give the address of an empty database."""
+    url = postgres_server.new_database()
+    yield url
+    postgres_server.drop_database(url)

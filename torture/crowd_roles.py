@@ -20,7 +20,7 @@ from assent.client.client import Client
 from assent.client.connect import open_hub
 from assent.protocol.error import AssentError
 from assent.protocol.principal import Principal, Role
-from assent.storage.sqlite.transaction import SqliteTransaction
+from assent.storage.sql.transaction import SqlTransaction
 from torture.nursery import Wire
 from torture.twins import swap
 
@@ -236,19 +236,19 @@ def _ask_on(client: Client, name: str, into: int) -> None:
 def holder(wire: Wire, store: str) -> None:
     """Stop in the middle of a transaction whenever told to."""
     client = Client(open_hub(Path(store), os.environ), PROJECT, _AGENT)
-    flush = SqliteTransaction.flush
+    flush = SqlTransaction.flush
     client.open("Say ready")
 
-    def stopped(transaction: SqliteTransaction) -> None:
+    def stopped(transaction: SqlTransaction) -> None:
         flush(transaction)
         wire.say(stops=True)
         os.kill(os.getpid(), signal.SIGSTOP)
 
     while True:
         wire.hear()
-        swap(SqliteTransaction, "flush", stopped)
+        swap(SqlTransaction, "flush", stopped)
         ask_id = client.open("Held?", ["Yes", "No"]).ask_id
-        swap(SqliteTransaction, "flush", flush)
+        swap(SqlTransaction, "flush", flush)
         wire.say(done=ask_id)
 
 

@@ -24,7 +24,7 @@ from assent.protocol.error import AssentError, ConflictError
 from assent.protocol.principal import Principal, Role
 from assent.protocol.prompt import encode_prompt, question
 from assent.storage.port import Head
-from assent.storage.sqlite.transaction import SqliteTransaction
+from assent.storage.sql.transaction import SqlTransaction
 from torture.look import Look, Row, look, row_of
 from torture.nest import Nest
 from torture.nursery import Wire
@@ -101,28 +101,28 @@ class Poison:
     def __init__(self) -> None:
         self.marked: set[str] = set()
         self.place = ""
-        append, put, flush = SqliteTransaction.append, SqliteTransaction.put, SqliteTransaction.flush
+        append, put, flush = SqlTransaction.append, SqlTransaction.put, SqlTransaction.flush
 
-        def poisoned_append(tx: SqliteTransaction, head: Head, type_: str, subject: str, *rest: Any) -> None:
+        def poisoned_append(tx: SqlTransaction, head: Head, type_: str, subject: str, *rest: Any) -> None:
             if self.place == "append" and subject in self.marked:
                 raise RuntimeError("poison")
             append(tx, head, type_, subject, *rest)
 
-        def poisoned_put(tx: SqliteTransaction, head: Head, ask: Ask) -> None:
+        def poisoned_put(tx: SqlTransaction, head: Head, ask: Ask) -> None:
             put(tx, head, ask)
             if self.place == "put" and ask.ask_id in self.marked:
                 raise RuntimeError("poison")
             if self.place == "spoil" and ask.ask_id in self.marked:
                 raise ConflictError("poison", ask=ask)
 
-        def poisoned_flush(tx: SqliteTransaction) -> None:
+        def poisoned_flush(tx: SqlTransaction) -> None:
             flush(tx)
             if self.place == "flush" and not self.marked.isdisjoint(tx._asks):
                 raise apsw.ConstraintError("poison")
 
-        swap(SqliteTransaction, "append", poisoned_append)
-        swap(SqliteTransaction, "put", poisoned_put)
-        swap(SqliteTransaction, "flush", poisoned_flush)
+        swap(SqlTransaction, "append", poisoned_append)
+        swap(SqlTransaction, "put", poisoned_put)
+        swap(SqlTransaction, "flush", poisoned_flush)
 
 
 def grouper(wire: Wire, store: str, seed: int) -> None:
@@ -179,12 +179,12 @@ def _send_together(hub: Hub, requests: list[Request]) -> list[Ask | AssentError 
             outcomes[place] = error
 
     threads = [threading.Thread(target=send, args=pair) for pair in enumerate(requests)]
-    with hub.store.mutex:
+    with hub.store.mutex_of(PROJECT):
         for thread in threads:
             thread.start()
         until = time.monotonic() + 4
         # The writer thread itself takes the first one and then waits for the mutex that we hold.
-        while hub._writer._queue.qsize() < len(requests) - 1 and time.monotonic() < until:
+        while hub._writer_of(PROJECT)._queue.qsize() < len(requests) - 1 and time.monotonic() < until:
             time.sleep(0.001)
     for thread in threads:
         thread.join(60)

@@ -147,12 +147,12 @@ def _send_together(hub: Hub, request: PostMessage) -> list[Posted]:
         outcomes.append(posted)
 
     threads = [threading.Thread(target=send) for _ in range(2)]
-    with hub.store.mutex:
+    with hub.store.mutex_of(PROJECT):
         for thread in threads:
             thread.start()
         until = time.monotonic() + 4
         # The writer thread itself takes the first one and then waits for the mutex that we hold.
-        while hub._writer._queue.qsize() < 1 and time.monotonic() < until:
+        while hub._writer_of(PROJECT)._queue.qsize() < 1 and time.monotonic() < until:
             time.sleep(0.001)
     for thread in threads:
         thread.join(60)

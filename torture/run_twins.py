@@ -26,8 +26,8 @@ from assent.protocol.principal import parse_principal
 from assent.protocol.run import Level, Run, RunId, Status
 from assent.protocol.topic import Message
 from assent.storage.port import Head
+from assent.storage.sql.transaction import SqlTransaction
 from assent.storage.sqlite.reader import SqliteReader
-from assent.storage.sqlite.transaction import SqliteTransaction
 from torture.swap import swap
 
 __all__ = ["RUN_PLANTS"]
@@ -179,7 +179,7 @@ def _only_the_sender_executes() -> None:
 
     find = TopicDesk.find
     swap(TopicDesk, "find", own)
-    swap(SqliteTransaction, "open_controls", lambda *_: [])
+    swap(SqlTransaction, "open_controls", lambda *_: [])
 
 
 def _execute_again_and_again() -> None:

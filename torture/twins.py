@@ -36,12 +36,12 @@ from assent.protocol.error import AssentError, ConflictError, StoreError, Unreco
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
 from assent.storage.queries import load_queries
+from assent.storage.sql.transaction import SqlTransaction
 from assent.storage.sqlite import connection as connection_module
 from assent.storage.sqlite import store as store_module
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.store import SqliteStore
-from assent.storage.sqlite.transaction import SqliteTransaction
 from assent.storage.writer import Writer
 from assent.surfaces import race
 from torture.review_twins import REVIEW_PLANTS
@@ -98,7 +98,7 @@ def _look_then_write() -> None:
             seen[ask_id] = reader.ask(ask_id)
         return handle(hub, request, **told)
 
-    def remembered(transaction: SqliteTransaction, project: str, ask_id: AskId) -> Ask | None:  # noqa: ARG001 - the port's
+    def remembered(transaction: SqlTransaction, project: str, ask_id: AskId) -> Ask | None:  # noqa: ARG001 - the port's
         transaction._asks[ask_id] = seen[ask_id]
         return seen[ask_id]
 
@@ -110,7 +110,7 @@ def _look_then_write() -> None:
         }
 
     swap(Hub, "handle", looked)
-    swap(SqliteTransaction, "ask", remembered)
+    swap(SqlTransaction, "ask", remembered)
     swap(store_module, "load_queries", loosened)
 
 
@@ -136,7 +136,7 @@ def _ignore_failed_commit() -> None:
     transaction = SqliteStore.transaction
 
     @contextmanager
-    def deaf(store: SqliteStore, *, may_wait: bool = True) -> Iterator[SqliteTransaction]:
+    def deaf(store: SqliteStore, *, may_wait: bool = True) -> Iterator[SqlTransaction]:
         with suppress(StoreError), transaction(store, may_wait=may_wait) as begun:
             yield begun
 
@@ -148,7 +148,7 @@ def _never_try_again() -> None:
     failed: list[StoreError] = []
 
     @contextmanager
-    def once(store: SqliteStore, *, may_wait: bool = True) -> Iterator[SqliteTransaction]:
+    def once(store: SqliteStore, *, may_wait: bool = True) -> Iterator[SqlTransaction]:
         if failed:
             raise failed[0]
         try:

@@ -86,7 +86,7 @@ def fill(path: Path, count: int, tell: Callable[[str], None]) -> None:
     answer = Answer({"q1": (OPTIONS[0],)}, "1", PERSON, "python", Assurance.DECLARED, at, "cmd_0")
     for start in range(0, count, _GROUP):
         tell(f"{start:,} of {count:,} asks stored")
-        with store.mutex, store.transaction() as transaction:
+        with store.mutex_of("p"), store.transaction() as transaction:
             head = transaction.head(PROJECT, time.time_ns() // 1000)
             for number in range(start, min(start + _GROUP, count)):
                 event = replace(opened, ask_id=new_ask_id())

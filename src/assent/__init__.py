@@ -134,13 +134,15 @@ _HOMES = {
     "assent.protocol.topic": ("Message",),
     "assent.surfaces.own_terminal": ("open_terminal",),
 }
+_PARTS = {"PostgresStore": "assent.storage.postgres.store"}
+"""Not public, and loaded only where it is used: its driver is an extra, and takes its time."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604 - the table above is the list
 
 
 def __getattr__(name: str) -> Any:
-    home = _HOME_OF.get(name)
+    home = _HOME_OF.get(name) or _PARTS.get(name)
     if home is None:
         raise AttributeError(f"module 'assent' has no attribute {name!r}")
     return getattr(import_module(home), name)

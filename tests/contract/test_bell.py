@@ -46,7 +46,12 @@ def test_ring_before_the_wait_is_not_lost(pair: tuple[Store, Store]) -> None:
     listener = listen(theirs)
     ours.bell.ring(["ask_1"], True)
     ours.bell.ring(["ask_2"], True)
-    assert listener.wait(SOON) == ("ask_1", "ask_2")
+    heard: list[str] = []
+    while "ask_2" not in heard:
+        names = listener.wait(SOON)
+        assert names
+        heard += names
+    assert heard == ["ask_1", "ask_2"]
     assert listener.wait(NOW) is None
     listener.close()
 

@@ -352,9 +352,15 @@ def test_transaction_that_may_not_wait_says_busy(make_store: MakeStore) -> None:
     """Whoever must not block is told at once, and both can write afterwards."""
     ours, theirs = make_store(), make_store()
     store_asks(ours, new_ask(1))
-    with ours.mutex, ours.transaction(), theirs.mutex, pytest.raises(StoreBusyError):
-        theirs.transaction(may_wait=False).__enter__()
-    with theirs.mutex, theirs.transaction(may_wait=False) as transaction:
+    with writing(ours) as held:
+        held.head("p", AT)
+        with (
+            theirs.mutex_of("p"),
+            pytest.raises(StoreBusyError),
+            theirs.transaction(may_wait=False) as refused,
+        ):
+            refused.head("p", AT)
+    with theirs.mutex_of("p"), theirs.transaction(may_wait=False) as transaction:
         assert transaction.head("p", AT).sequence == 1
 
 

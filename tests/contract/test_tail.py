@@ -66,7 +66,7 @@ def test_only_the_newest_ended_runs_of_a_project_keep_their_tail(
 ) -> None:
     """Runs that go on keep theirs, however old they are, and other projects are not touched."""
     assert MAX_ENDED_TAILS == tail_module.MAX_ENDED_TAILS
-    monkeypatch.setattr("assent.storage.sqlite.tail_row.MAX_ENDED_TAILS", 2)
+    monkeypatch.setattr("assent.storage.sql.tail_row.MAX_ENDED_TAILS", 2)
     put(store, "elsewhere", b"x", status=Status.DONE, project="q")
     put(store, "alive", b"x")
     for number in range(4):

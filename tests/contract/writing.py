@@ -17,7 +17,7 @@ AT = microseconds(NOON)
 @contextmanager
 def writing(store: Store) -> Iterator[Transaction]:
     """Give a transaction that is committed at the end."""
-    with store.mutex, store.transaction() as transaction:
+    with store.mutex_of("p"), store.transaction() as transaction:
         yield transaction
 
 

@@ -80,7 +80,7 @@ def tell_group(hub: Hub, *requests: tuple[Request, Principal]) -> list[Told | As
 
     async def tell_all() -> list[Told | BaseException]:
         loop = asyncio.get_running_loop()
-        with hub.store.mutex:  # the writer thread waits here until all of them are queued
+        with hub.store.mutex_of(PROJECT):  # the writer thread waits here until all of them are queued
             futures = [
                 hub.handle(request, project=PROJECT, principal=by, loop=loop) for request, by in requests
             ]

@@ -105,8 +105,8 @@ def test_journal_that_the_log_does_not_tell_is_reported(agent: Client, query: st
     """Twin of the test above: an answer slipped into a journal is seen."""
     write(agent, OPENED, DONE)
     store = agent.hub.store
-    with store.mutex, store.transaction() as transaction:
-        transaction._connection.execute(query)  # type: ignore[attr-defined]  # behind the port's back
+    with store.mutex_of("p"), store.transaction() as transaction:
+        transaction._session._connection.execute(query)  # type: ignore[attr-defined]  # behind the port's back
     assert len(verify(store).problems) == 1
 
 

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from assent.protocol.error import StoreDamagedError, StoreError, StoreRefusedError, StoreTooNewError
 from assent.storage.migration import Migration, load_migrations
+from assent.storage.sql.row import insert_values
 from assent.storage.sqlite import schema
-from assent.storage.sqlite.row import insert_values
 from assent.storage.sqlite.store import SqliteStore
 from tests.contract.writing import AT, store_asks, writing
 from tests.notification_samples import new_notification

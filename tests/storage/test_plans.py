@@ -11,7 +11,7 @@ import apsw
 import pytest
 
 from assent.storage.queries import load_queries
-from assent.storage.sqlite.row import ASK_COLUMNS
+from assent.storage.sql.row import ASK_COLUMNS
 from assent.storage.sqlite.store import SqliteStore
 from tests.contract.writing import store_asks
 from tests.samples import new_ask

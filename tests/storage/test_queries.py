@@ -11,13 +11,21 @@ from assent.storage.sqlite import store as store_module
 
 __all__: list[str] = []
 
-SOURCE = Path(store_module.__file__).parent
+STORAGE = Path(store_module.__file__).parents[1]
+STORES = ["sqlite", "postgres"]
+
+
+@pytest.fixture(params=STORES)
+def store(request: pytest.FixtureRequest) -> str:
+    """Give the name of a store."""
+    name: str = request.param
+    return name
 
 
 @pytest.fixture
-def queries() -> dict[str, str]:
-    """Give the SQLite store's queries."""
-    return load_queries("assent.storage.sqlite", "queries.sql")
+def queries(store: str) -> dict[str, str]:
+    """Give a store's queries."""
+    return load_queries(f"assent.storage.{store}", "queries.sql")
 
 
 def test_query_is_one_line_without_comment_or_semicolon(queries: dict[str, str]) -> None:
@@ -30,18 +38,19 @@ def test_query_is_one_line_without_comment_or_semicolon(queries: dict[str, str])
         assert not query.endswith(";")
 
 
-def test_query_has_a_sentence() -> None:
+def test_query_has_a_sentence(store: str, queries: dict[str, str]) -> None:
     """The file says what each query is for."""
-    text = files("assent.storage.sqlite").joinpath("queries.sql").read_text(encoding="utf-8")
+    text = files(f"assent.storage.{store}").joinpath("queries.sql").read_text(encoding="utf-8")
     sentences = re.findall(r"^-- \w+: (.+)", text, re.MULTILINE)
-    assert len(sentences) == len(load_queries("assent.storage.sqlite", "queries.sql"))
+    assert len(sentences) == len(queries)
     assert all(sentence[0].isupper() for sentence in sentences)
 
 
-def test_queries_in_the_code_and_in_the_file_are_the_same(queries: dict[str, str]) -> None:
+def test_queries_in_the_code_and_in_the_file_are_the_same(store: str, queries: dict[str, str]) -> None:
     """No name that is used is missing, and no query is left over."""
-    code = "\n".join(path.read_text(encoding="utf-8") for path in SOURCE.glob("*.py"))
+    paths = [*(STORAGE / "sql").glob("*.py"), *(STORAGE / store).glob("*.py")]
+    code = "\n".join(path.read_text(encoding="utf-8") for path in paths)
     used = {name for name in queries if re.search(rf'"{name}"', code)}
     assert used == queries.keys()
-    asked = set(re.findall(r'(?:_queries\[|_query\(|_rows\(|_one\(|_asks\()"(\w+)"', code))
+    asked = set(re.findall(r'(?:_queries\[|_query\(|_rows\(|_one\(|_asks\(|_session\.\w+\()"(\w+)"', code))
     assert asked <= queries.keys()

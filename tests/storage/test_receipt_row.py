@@ -6,7 +6,7 @@ import apsw
 import pytest
 
 from assent.protocol.error import StoreDamagedError
-from assent.storage.sqlite.receipt_row import receipt_of
+from assent.storage.sql.receipt_row import receipt_of
 from assent.storage.sqlite.store import SqliteStore
 from tests.contract.writing import AT, writing
 from tests.receipt_samples import RECEIPT_ID, new_receipt

@@ -10,9 +10,9 @@ from assent.protocol.error import StoreDamagedError
 from assent.protocol.notification import Source
 from assent.protocol.policy import Policy, ProjectPolicy
 from assent.storage.port import Reader
-from assent.storage.sqlite.row import ask_of, control_of, message_of, run_of
+from assent.storage.sql.row import ask_of, control_of, message_of, run_of
+from assent.storage.sql.work_row import notification_of, policy_of, task_of
 from assent.storage.sqlite.store import SqliteStore
-from assent.storage.sqlite.work_row import notification_of, policy_of, task_of
 from tests.contract.writing import AT, writing
 from tests.notification_samples import new_notification
 from tests.samples import NOON, new_ask

@@ -61,10 +61,12 @@ class Place:
 
     @property
     def address(self) -> Path | str:
-        """The file of the current store, absolute, or the address of the server, in one spelling."""
-        from assent.client.place import find_store, is_server
+        """The file of the current store, absolute, or the address of the server or database, in one spelling."""
+        from assent.client.place import find_store, is_database, is_server
 
         given = self.store or self.environ.get("ASSENT_STORE") or ""
+        if is_database(given):
+            return given
         if is_server(given):
             return given.rstrip("/")
         return find_store(self.store, self.environ, Path.cwd()).absolute()
@@ -72,7 +74,10 @@ class Place:
     @property
     def is_server(self) -> bool:
         """Whether the current store is a server's."""
-        return isinstance(self.address, str)
+        from assent.client.place import is_server
+
+        address = self.address
+        return isinstance(address, str) and is_server(address)
 
     @property
     def path(self) -> Path:

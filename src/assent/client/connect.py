@@ -12,9 +12,9 @@ from assent.client.door import Door
 from assent.client.embedded import EmbeddedDoor
 from assent.client.identity import agent, person
 from assent.client.label import label_finder
-from assent.client.place import find_project, find_store, is_server, note_store
+from assent.client.place import find_project, find_store, is_database, is_server, note_store
 from assent.hub.clock import Clock
-from assent.hub.compose import hub_on_file
+from assent.hub.compose import hub_on_database, hub_on_file
 from assent.hub.hub import Hub
 from assent.protocol.principal import Principal, Role, parse_principal
 
@@ -38,9 +38,13 @@ def connect(
 
 
 def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock | None = None) -> Hub:
-    """Return a hub on the embedded store that is meant."""
+    """Return a hub on the store that is meant: a file of this machine, or a database."""
+    is_strict = environ.get("ASSENT_STRICT_REQUEST_IDS", "") not in {"", "0"}
+    given = store or environ.get("ASSENT_STORE")
+    if isinstance(given, str) and is_database(given):
+        return hub_on_database(given, clock, is_strict=is_strict)
     path = store if isinstance(store, Path) else find_store(store, environ, Path.cwd())
-    hub = hub_on_file(path, clock, is_strict=environ.get("ASSENT_STRICT_REQUEST_IDS", "") not in {"", "0"})
+    hub = hub_on_file(path, clock, is_strict=is_strict)
     note_store(path.absolute(), environ)
     return hub
 

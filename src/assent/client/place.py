@@ -18,6 +18,7 @@ __all__ = [
     "find_root",
     "find_store",
     "find_working_tree",
+    "is_database",
     "is_server",
     "note_store",
     "noted_stores",
@@ -113,6 +114,11 @@ def is_server(address: str) -> bool:
     return address.startswith(("http://", "https://"))
 
 
+def is_database(address: str) -> bool:
+    """Say whether an address is that of a PostgreSQL database."""
+    return address.startswith(("postgresql://", "postgres://"))
+
+
 def find_store(url: str | None, environ: Mapping[str, str], start: Path) -> Path:
     """Return the file of the embedded store that `url` (or a plain path), ASSENT_STORE or the folder names.
 
@@ -127,8 +133,8 @@ def find_store(url: str | None, environ: Mapping[str, str], start: Path) -> Path
     scheme = given.partition("://")[0] if "://" in given else ""
     if scheme:
         raise BadRequestError(
-            f'"{scheme}://" stores are not there yet: use sqlite:///path/file.db or a server\'s http://host:port, '
-            "or leave it out for .assent/assent.db."
+            f'There is no "{scheme}://" store: use sqlite:///path/file.db, postgresql://host/database or a server\'s '
+            "http://host:port, or leave it out for .assent/assent.db."
         )
     return Path(given).expanduser()
 

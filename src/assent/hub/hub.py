@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 import weakref
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager, ExitStack
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,7 +25,14 @@ from assent.hub.ids import new_command_id
 from assent.hub.patience import Patience
 from assent.hub.waiters import Waiters, run_name
 from assent.protocol.ask import Ask, AskId
-from assent.protocol.error import AssentError, FlowTakenError, RunTakenError, StoreBusyError, StoreError
+from assent.protocol.error import (
+    AssentError,
+    FlowTakenError,
+    RunTakenError,
+    StoreBusyError,
+    StoreError,
+    UnreachableError,
+)
 from assent.protocol.principal import Principal, Role
 from assent.protocol.run import Run, RunId
 from assent.protocol.topic import Message
@@ -38,6 +46,9 @@ __all__ = ["BUSY_SECONDS", "Hub", "Work"]
 
 BUSY_SECONDS = 5.0
 """How long a command may wait for a store that another process holds, before it is given up untouched."""
+AWAY_SECONDS = 4.0
+"""How long a command is tried again while the database is away: a restart is not worth an error."""
+_PAUSE = 0.05
 
 N = TypeVar("N", bound=Numbered)
 
@@ -90,7 +101,9 @@ class Hub:
         _hubs.add(self)
 
     def _fresh(self) -> None:
-        self._writer: Writer[Work] = Writer(self.store.mutex, self._perform)
+        self._writers: dict[threading.Lock, Writer[Work]] = {}
+        """One for all projects that share a lock: those of a file have one, those of a database one each."""
+        self._writing = threading.Lock()
         self.waiters = Waiters(self.store, self._lapse)
         self.feeds: weakref.WeakSet[Feed[Any]] = weakref.WeakSet()
         self._feeding = threading.Lock()
@@ -123,7 +136,7 @@ class Hub:
             return future
         light: LightFuture[Told] = LightFuture()
         work = Work(envelope, light)
-        self._writer.submit(work, may_lead=True)
+        self._writer_of(project).submit(work, may_lead=True)
         if not light.wait(BUSY_SECONDS):
             _give_up(work)
         return light
@@ -184,14 +197,14 @@ class Hub:
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Give short reads; what is due is applied first if that is possible at once: a look waits for nobody."""
-        projects = self._due_projects()
-        if projects and self.store.mutex.acquire(blocking=False):
-            try:
-                for project in projects:
+        for project in self._due_projects():
+            mutex = self.store.mutex_of(project)
+            if mutex.acquire(blocking=False):
+                try:
                     envelope = Envelope(new_command_id(), project, _SELF, Tick())
                     self._perform([Work(envelope, LightFuture())], False)
-            finally:
-                self.store.mutex.release()
+                finally:
+                    mutex.release()
         return self.store.reading()
 
     def tick(self) -> None:
@@ -206,20 +219,22 @@ class Hub:
         """Finish what was submitted and let everything go."""
         self.waiters.close()
         late = [work for loop in list(self._turns) for work in self._turns.pop(loop, ())]
-        if late:
-            self._writer.submit_all(late)
+        self._submit_all(late)
         # Another process may hold the store for ever. What is not begun by then is given up; the thread, which
         # cannot be woken, stays behind with nothing to do.
-        is_over = self._writer.close(BUSY_SECONDS)
+        until = time.monotonic() + BUSY_SECONDS
+        with self._writing:
+            writers = list(self._writers.items())
+        busy = [mutex for mutex, writer in writers if not writer.close(max(0.0, until - time.monotonic()))]
         for work in late:
             _give_up(work)
         for feed in self._all_feeds():
             feed.close()
-        if self.store.mutex.acquire(blocking=is_over):
-            try:
+        if not busy:
+            with ExitStack() as held:
+                for mutex, _ in writers:
+                    held.enter_context(mutex)
                 self.store.close()
-            finally:
-                self.store.mutex.release()
 
     def after_fork(self) -> None:
         """In a forked child: the writer thread does not exist here, and the handles are the parent's."""
@@ -251,7 +266,22 @@ class Hub:
         patience = self._patience_of(loop)
         for work in turn:
             patience.watch(loop, work, BUSY_SECONDS)
-        self._writer.submit_all(turn)
+        self._submit_all(turn)
+
+    def _submit_all(self, group: Iterable[Work]) -> None:
+        lanes: dict[Writer[Work], list[Work]] = {}
+        for work in group:
+            lanes.setdefault(self._writer_of(work.envelope.project), []).append(work)
+        for writer, together in lanes.items():
+            writer.submit_all(together)
+
+    def _writer_of(self, project: str) -> Writer[Work]:
+        mutex = self.store.mutex_of(project)
+        writer = self._writers.get(mutex)
+        if writer is None:
+            with self._writing:
+                writer = self._writers.setdefault(mutex, Writer(mutex, self._perform))
+        return writer
 
     def _patience_of(self, loop: asyncio.AbstractEventLoop) -> Patience[Work]:
         patience = self._patience.get(loop)
@@ -267,6 +297,20 @@ class Hub:
 
     def _perform(self, group: list[Work], may_wait: bool) -> bool:
         """Do a group of commands in one transaction; see `Writer` for what the result means."""
+        until = time.monotonic() + AWAY_SECONDS
+        while True:
+            try:
+                return self._try(group, may_wait)
+            except UnreachableError as away:
+                # Nothing of it was saved. Who leads is a caller's own thread, which must not sleep.
+                if not may_wait:
+                    return False
+                if time.monotonic() > until:
+                    self._fail(group, away)
+                    return True
+                time.sleep(_PAUSE)
+
+    def _try(self, group: list[Work], may_wait: bool) -> bool:
         try:
             with self.store.transaction(may_wait=may_wait) as transaction:
                 desk = Desk(transaction, self.clock.now(), is_strict=self.is_strict)
@@ -276,6 +320,8 @@ class Hub:
             if not may_wait:
                 return False
             self._fail(group, busy)
+        except UnreachableError:
+            raise
         except StoreError as error:
             self._fail(group, error)
         except Exception as error:  # noqa: BLE001 - whatever spoils a group must not take its neighbours along

@@ -40,6 +40,7 @@ AssentError
     ├── StoreRefusedError  store_refused
     ├── StoreDamagedError  store_damaged
     ├── StoreTooNewError   store_too_new
+    ├── StoreUnknownError  store_unknown
     └── UnreachableError   unreachable      no server answers there
 """
 
@@ -86,6 +87,7 @@ __all__ = [
     "StoreReadOnlyError",
     "StoreRefusedError",
     "StoreTooNewError",
+    "StoreUnknownError",
     "Superseded",
     "TooLargeError",
     "TooManyError",
@@ -369,6 +371,12 @@ class StoreTooNewError(StoreError):
     """The store was written by a newer Assent; upgrade this one to open it."""
 
     code = "store_too_new"
+
+
+class StoreUnknownError(StoreError):
+    """The database went away while this was being saved, and it is not known whether it was. Look before you repeat it."""
+
+    code = "store_unknown"
 
 
 class UnreachableError(StoreError):

@@ -10,7 +10,7 @@ SELECT p.project_number, p.sequence, p.hash, p.at, (
 FROM projects p WHERE p.project = ?;
 
 -- add_project: A project begins with its first event.
-INSERT INTO projects (project, sequence, hash, at) VALUES (?, 0, ?, ?);
+INSERT INTO projects (project, sequence, hash, at) VALUES (?, 0, ?, ?) RETURNING project_number;
 
 -- save_head: The head after this transaction's events.
 UPDATE projects SET sequence = ?, hash = ?, at = ? WHERE project_number = ?;

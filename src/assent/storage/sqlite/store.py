@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
@@ -18,6 +18,9 @@ import apsw
 
 from assent.protocol.error import StoreBusyError
 from assent.storage.queries import load_queries
+from assent.storage.sql.row import ASK_COLUMNS
+from assent.storage.sql.strayed import find_strayed
+from assent.storage.sql.transaction import SqlTransaction
 from assent.storage.sqlite.bell import SocketBell
 from assent.storage.sqlite.connection import connect, plain_errors, rows
 from assent.storage.sqlite.fork import gate
@@ -25,25 +28,10 @@ from assent.storage.sqlite.hold import FileHold, is_held
 from assent.storage.sqlite.lock import FileLock
 from assent.storage.sqlite.place import prepare
 from assent.storage.sqlite.reader import SqliteReader
-from assent.storage.sqlite.receipt_row import strayed_receipt
-from assent.storage.sqlite.row import ASK_COLUMNS, strayed_control, strayed_run
 from assent.storage.sqlite.schema import is_current, migrate
-from assent.storage.sqlite.token_row import strayed_token
-from assent.storage.sqlite.transaction import SqliteTransaction
-from assent.storage.sqlite.work_row import strayed_notification, strayed_policy, strayed_task
+from assent.storage.sqlite.session import SqliteSession
 
 __all__ = ["SqliteStore"]
-
-_STRAYED: dict[str, Callable[..., str | None]] = {
-    "run_columns": strayed_run,
-    "control_columns": strayed_control,
-    "task_columns": strayed_task,
-    "notification_columns": strayed_notification,
-    "policy_columns": strayed_policy,
-    "token_columns": strayed_token,
-    "receipt_columns": strayed_receipt,
-}
-"""Which statement reads the columns of all rows of a table, and what names a row whose columns are not its own."""
 
 _inherited: list[Any] = []
 """What a forked child inherited in spite of the gate: never used, never closed, so never collected."""
@@ -72,8 +60,12 @@ class SqliteStore:
         self._readers: list[SqliteReader] = []
         self.bell = SocketBell(self.path)
 
+    def mutex_of(self, project: str) -> threading.Lock:  # noqa: ARG002 - a file has one writer, whatever the project
+        """Return the lock that lets one thread write; see `mutex`."""
+        return self.mutex
+
     @contextmanager
-    def transaction(self, *, may_wait: bool = True) -> Iterator[SqliteTransaction]:
+    def transaction(self, *, may_wait: bool = True) -> Iterator[SqlTransaction]:
         """Give a transaction that is committed at the end, or rolled back on any error.
 
         One at a time a process: the caller holds `mutex`. Without `may_wait`, a lock that another
@@ -87,7 +79,7 @@ class SqliteStore:
                     connection = self._writer or self._open_writer()
                     connection.execute("BEGIN IMMEDIATE")
                     try:
-                        transaction = SqliteTransaction(connection, self._queries)
+                        transaction = SqlTransaction(SqliteSession(connection, self._queries))
                         yield transaction
                         transaction.flush()
                         connection.execute("COMMIT")
@@ -150,19 +142,10 @@ class SqliteStore:
             try:
                 checked = connection.execute("PRAGMA integrity_check(20)").fetchall()
                 is_ours = is_current(connection)  # an empty file has no tables yet
-                names = self._strayed(connection) if is_ours else []
+                strayed = find_strayed(lambda name: rows(connection, self._queries[name])) if is_ours else []
             finally:
                 connection.close()
-        problems = [f"SQLite: {row[0]}" for row in checked if row[0] != "ok"]
-        return problems + [f"the row of {name} is listed under what it is not." for name in names]
-
-    def _strayed(self, connection: apsw.Connection) -> list[str]:
-        names = (
-            name_of(*row)
-            for query, name_of in _STRAYED.items()
-            for row in rows(connection, self._queries[query])
-        )
-        return [name for name in names if name is not None]
+        return [f"SQLite: {row[0]}" for row in checked if row[0] != "ok"] + strayed
 
     def let_go(self) -> None:
         """Close the writer before a fork; not where the forking thread itself is in the middle of a transaction."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import signal
 import socket
@@ -22,6 +23,7 @@ __all__ = ["CLOSING_SECONDS", "AssentServer", "make_server", "open_socket"]
 
 CLOSING_SECONDS = 10
 """So long at most the server waits for requests that are under way when it is told to stop."""
+_LATE_SECONDS = 0.1
 
 
 class AssentServer(uvicorn.Server):
@@ -63,7 +65,24 @@ class AssentServer(uvicorn.Server):
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         """Stop: long polls are answered with what is known, streams are closed, commands under way are finished."""
         self._site.close()
-        await super().shutdown(sockets)
+        met = list(self.server_state.connections)
+        late = asyncio.create_task(self._let_go_of_late_ones(met))
+        try:
+            await super().shutdown(sockets)
+        finally:
+            late.cancel()
+            # Whoever did not let go in time is cut off, and comes again: a line that nobody reads looks like patience.
+            for connection in list(self.server_state.connections):
+                connection.transport.abort()
+
+    async def _let_go_of_late_ones(self, met: list[Any]) -> None:
+        # Taken in while the door was closing: uvicorn has told the others already, and would wait for these in vain.
+        while True:
+            await asyncio.sleep(_LATE_SECONDS)
+            for connection in list(self.server_state.connections):
+                if connection not in met:
+                    met.append(connection)
+                    connection.shutdown()
 
 
 def _signals() -> list[signal.Signals]:

@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from typing import Any
 
-import apsw
-
 from assent.protocol.run import RunId
 from assent.protocol.tail import MAX_ENDED_TAILS, Kept
 from assent.storage.port import Head
-from assent.storage.sqlite.connection import rows
-from assent.storage.sqlite.row import decode_instant, encode_instant
+from assent.storage.sql.row import decode_instant, encode_instant
+from assent.storage.sql.session import Session
 
 __all__ = ["PutTails", "tail_of_row"]
 
@@ -28,9 +26,8 @@ def tail_of_row(row: tuple[Any, ...]) -> Kept:
 class PutTails:
     """The tails of one transaction: what it has read, and what it will write."""
 
-    def __init__(self, connection: apsw.Connection, queries: dict[str, str]) -> None:
-        self._connection = connection
-        self._queries = queries
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._known: dict[tuple[str, str], Kept | None] = {}
         self._put: dict[tuple[str, str], int] = {}
         self._grown: set[int] = set()
@@ -40,7 +37,7 @@ class PutTails:
         """Return what is kept of a run's output, as it is in this transaction."""
         key = (head.project, run_id)
         if key not in self._known:
-            found = rows(self._connection, self._queries["tail"], key)
+            found = self._session.rows("tail", key)
             self._known[key] = tail_of_row(found[0]) if found else None
         return self._known[key]
 
@@ -57,6 +54,6 @@ class PutTails:
             kept = self._known[key]
             assert kept is not None and kept.at is not None  # noqa: S101, PT018 - put() has set it
             values = (number, key[1], kept.text, kept.written, encode_instant(kept.at), kept.command_id)
-            self._connection.execute(self._queries["put_tail"], values)
+            self._session.run("put_tail", values)
         for number in self._grown:
-            self._connection.execute(self._queries["drop_tails"], (number, number, MAX_ENDED_TAILS))
+            self._session.run("drop_tails", (number, number, MAX_ENDED_TAILS))

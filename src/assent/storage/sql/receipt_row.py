@@ -5,15 +5,13 @@ The record is the whole receipt; the columns beside it are only there to find it
 
 from __future__ import annotations
 
-import apsw
 import msgspec
 
 from assent.protocol.display import quote
-from assent.protocol.error import CommandReusedError, StoreError
 from assent.protocol.receipt import Receipt, ReceiptId, ReceiptStatus, parse_receipt, render_receipt
 from assent.storage.port import Head
-from assent.storage.sqlite.connection import rows
-from assent.storage.sqlite.row import UNREADABLE, read_record
+from assent.storage.sql.row import UNREADABLE, read_record
+from assent.storage.sql.session import Session
 
 __all__ = ["PutReceipts", "receipt_of", "strayed_receipt"]
 
@@ -55,9 +53,8 @@ class _Put(msgspec.Struct):
 class PutReceipts:
     """The receipts of one transaction: what it has read, and what it will write."""
 
-    def __init__(self, connection: apsw.Connection, queries: dict[str, str]) -> None:
-        self._connection = connection
-        self._queries = queries
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._known: dict[tuple[str, str], Receipt | None] = {}
         """As the file has them."""
         self._put: dict[tuple[str, str], _Put] = {}
@@ -68,7 +65,7 @@ class PutReceipts:
         if place in self._put:
             return self._put[place].receipt
         if place not in self._known:
-            found = rows(self._connection, self._queries["receipt"], place)
+            found = self._session.rows("receipt", place)
             self._known[place] = receipt_of(found[0][0]) if found else None
         return self._known[place]
 
@@ -77,7 +74,7 @@ class PutReceipts:
         for (project, _), put in self._put.items():
             if project == head.project and put.receipt.key == key:
                 return put.receipt
-        found = rows(self._connection, self._queries["receipt_by_key"], (head.number, key))
+        found = self._session.rows("receipt_by_key", (head.number, key))
         return receipt_of(found[0][0]) if found else None
 
     def put(self, head: Head, receipt: Receipt) -> None:
@@ -94,16 +91,12 @@ class PutReceipts:
             StoreError: somebody redeemed one between the look and the write, which cannot be.
         """
         for put in self._put.values():
-            receipt, is_redeemed = put.receipt, _is_redeemed(put.receipt)
+            receipt, is_redeemed = put.receipt, int(_is_redeemed(put.receipt))
             if put.is_new:
                 values = (put.number, receipt.receipt_id, receipt.key, is_redeemed, render_receipt(receipt))
-                try:
-                    self._connection.execute(self._queries["insert_receipt"], values)
-                except apsw.ConstraintError as error:
-                    raise CommandReusedError("This key already belongs to another approval.") from error
+                self._session.write(
+                    "insert_receipt", [values], taken="This key already belongs to another approval."
+                )
                 continue
             redeemed = (is_redeemed, render_receipt(receipt), put.number, receipt.receipt_id)
-            self._connection.execute(self._queries["redeem_receipt"], redeemed)
-            # It was read inside this transaction, so another count means that the store broke its word.
-            if self._connection.changes() != 1:
-                raise StoreError("A conditional write did not hold inside its own transaction.")
+            self._session.write("redeem_receipt", [redeemed], changes_all=True)

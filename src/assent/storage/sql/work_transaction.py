@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import apsw
 import msgspec
 
 from assent.protocol.ask import AskId
@@ -18,8 +17,8 @@ from assent.protocol.notification import Notification, NotificationId, Source
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.task import Task, TaskId
 from assent.storage.port import Head
-from assent.storage.sqlite.connection import rows, write_rows
-from assent.storage.sqlite.work_row import (
+from assent.storage.sql.session import Session
+from assent.storage.sql.work_row import (
     encode_policy,
     notification_of,
     notification_values,
@@ -43,9 +42,8 @@ class _Put(msgspec.Struct, frozen=True):
 class WorkTransaction:
     """Fits the part of `storage.port.Transaction` that is about tasks, notifications and policies."""
 
-    def __init__(self, connection: apsw.Connection, queries: dict[str, str]) -> None:
-        self._connection = connection
-        self._queries = queries
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._tasks: dict[tuple[str, str], Task | None] = {}
         self._listed: dict[str, dict[str, Task]] = {}
         """All tasks of a project in order, once somebody has asked for them."""
@@ -62,7 +60,7 @@ class WorkTransaction:
         """Return the task as it is in this transaction."""
         key = (project, task_id)
         if key not in self._tasks:
-            found = rows(self._connection, self._queries["task"], key)
+            found = self._session.rows("task", key)
             self._tasks[key] = task_of(found[0][0]) if found else None
         return self._tasks[key]
 
@@ -71,7 +69,7 @@ class WorkTransaction:
         project = head.project
         if project not in self._listed:
             listed = self._listed[project] = {}
-            for task_id, record in rows(self._connection, self._queries["tasks_of"], (head.number,)):
+            for task_id, record in self._session.rows("tasks_of", (head.number,)):
                 task = self._tasks.get((project, task_id)) or task_of(record)
                 listed[task_id] = self._tasks[project, task_id] = task
             for (name, task_id), (_, task) in self._put_tasks.items():
@@ -95,7 +93,7 @@ class WorkTransaction:
         if key in self._put_notifications:
             return self._put_notifications[key].notification
         if key not in self._notifications:
-            found = rows(self._connection, self._queries["notification"], key)
+            found = self._session.rows("notification", key)
             self._notifications[key] = notification_of(found[0][0]) if found else None
         return self._notifications[key]
 
@@ -134,7 +132,7 @@ class WorkTransaction:
         self, head: Head, query: str, values: tuple[Any, ...], fits: Callable[[_Put], bool]
     ) -> list[Notification]:
         """Return what the query finds in the file and what this transaction has put, oldest first."""
-        stored = dict(rows(self._connection, self._queries[query], values))
+        stored = dict(self._session.rows(query, values))
         found = []
         for notification_id, record in stored.items():
             key = (head.project, notification_id)
@@ -158,7 +156,7 @@ class WorkTransaction:
         """Return the policy of a project in this transaction; None where none was ever set."""
         project = head.project
         if project not in self._policies:
-            found = rows(self._connection, self._queries["policy"], (project,))
+            found = self._session.rows("policy", (project,))
             self._policies[project] = policy_of(found[0][0]) if found else None
         return self._policies[project]
 
@@ -173,10 +171,10 @@ class WorkTransaction:
         """Write what was gathered; called once, before COMMIT. New rows are numbered in the order of their first put."""
         if self._put_tasks:
             new = [task_values(number, task) for number, task in self._put_tasks.values()]
-            write_rows(self._connection, self._queries["put_tasks"], new)
+            self._session.write("put_tasks", new)
         if self._put_notifications:
             puts = self._put_notifications.values()
             new = [notification_values(put.number, put.repeat_key, put.notification) for put in puts]
-            write_rows(self._connection, self._queries["put_notifications"], new)
+            self._session.write("put_notifications", new)
         for number, policy in self._put_policies.values():
-            self._connection.execute(self._queries["put_policy"], (number, encode_policy(policy)))
+            self._session.run("put_policy", (number, encode_policy(policy)))

@@ -13,7 +13,7 @@ from assent.protocol.display import quote
 from assent.protocol.notification import Notification, parse_notification, render_notification
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.task import Task
-from assent.storage.sqlite.row import UNREADABLE, read_record
+from assent.storage.sql.row import UNREADABLE, read_record
 
 __all__ = [
     "encode_policy",

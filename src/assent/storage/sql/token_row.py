@@ -5,15 +5,13 @@ The record is the whole token; the columns beside it are only there to find it b
 
 from __future__ import annotations
 
-import apsw
 import msgspec
 
 from assent.protocol.display import quote
-from assent.protocol.error import CommandReusedError
 from assent.protocol.token import Token, TokenId
 from assent.storage.port import Head
-from assent.storage.sqlite.connection import rows
-from assent.storage.sqlite.row import UNREADABLE, read_record
+from assent.storage.sql.row import UNREADABLE, read_record
+from assent.storage.sql.session import Session
 
 __all__ = ["PutTokens", "strayed_token", "token_of"]
 
@@ -43,9 +41,8 @@ def strayed_token(project: str | None, token_id: str, digest: str, record: bytes
 class PutTokens:
     """The tokens of one transaction: what it has read, and what it will write."""
 
-    def __init__(self, connection: apsw.Connection, queries: dict[str, str]) -> None:
-        self._connection = connection
-        self._queries = queries
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._known: dict[tuple[str, str], Token | None] = {}
         self._put: dict[tuple[str, str], int] = {}
 
@@ -53,7 +50,7 @@ class PutTokens:
         """Return the token as it is in this transaction."""
         key = (project, token_id)
         if key not in self._known:
-            found = rows(self._connection, self._queries["token"], key)
+            found = self._session.rows("token", key)
             self._known[key] = token_of(found[0][0]) if found else None
         return self._known[key]
 
@@ -73,7 +70,4 @@ class PutTokens:
             token = self._known[key]
             assert token is not None  # noqa: S101 - put() has set it
             values = (number, token.token_id, token.digest, _encode(token))
-            try:
-                self._connection.execute(self._queries["put_token"], values)
-            except apsw.ConstraintError as error:
-                raise CommandReusedError("This secret already belongs to another token.") from error
+            self._session.write("put_token", [values], taken="This secret already belongs to another token.")

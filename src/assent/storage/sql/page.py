@@ -18,8 +18,8 @@ from assent.protocol.ask import Kind, State
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.numbers import End, Span, Waiting
 from assent.storage.port import Head
-from assent.storage.sqlite.row import UNREADABLE, decode_instant
-from assent.storage.sqlite.transaction import LOG_SHIFT
+from assent.storage.sql.row import UNREADABLE, decode_instant
+from assent.storage.sql.transaction import LOG_SHIFT
 
 __all__ = ["Query", "choose_page", "read_spans", "read_waiting"]
 

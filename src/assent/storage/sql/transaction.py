@@ -11,13 +11,12 @@ from collections.abc import Sequence
 from hashlib import sha256
 from typing import Any
 
-import apsw
 import msgspec
 from msgspec.structs import replace
 
 from assent.protocol.ask import Ask, AskId, Claim, State
 from assent.protocol.control import Control
-from assent.protocol.error import CommandReusedError, StoreError
+from assent.protocol.error import CommandReusedError, StoreBusyError
 from assent.protocol.receipt import Receipt, ReceiptId
 from assent.protocol.run import Run, RunId
 from assent.protocol.tail import Kept
@@ -25,9 +24,8 @@ from assent.protocol.token import Token, TokenId
 from assent.protocol.topic import Message
 from assent.storage.chain import genesis, link
 from assent.storage.port import Done, Head, Step
-from assent.storage.sqlite.connection import rows, write_rows
-from assent.storage.sqlite.receipt_row import PutReceipts
-from assent.storage.sqlite.row import (
+from assent.storage.sql.receipt_row import PutReceipts
+from assent.storage.sql.row import (
     ask_of,
     control_of,
     encode_ending,
@@ -38,23 +36,26 @@ from assent.storage.sqlite.row import (
     message_of,
     run_of,
 )
-from assent.storage.sqlite.tail_row import PutTails
-from assent.storage.sqlite.token_row import PutTokens
-from assent.storage.sqlite.work_transaction import WorkTransaction
+from assent.storage.sql.session import Session
+from assent.storage.sql.tail_row import PutTails
+from assent.storage.sql.token_row import PutTokens
+from assent.storage.sql.work_transaction import WorkTransaction
 
-__all__ = ["LOG_SHIFT", "SqliteTransaction"]
+__all__ = ["LOG_SHIFT", "SqlTransaction"]
 
 LOG_SHIFT = 1 << 40
 """event_number = project_number * LOG_SHIFT + sequence."""
 
+_BEGINNINGS = 10
+"""How often a project's first event is tried, where others begin theirs."""
 _encode = msgspec.json.Encoder().encode
 
 
-class SqliteTransaction(WorkTransaction):
+class SqlTransaction(WorkTransaction):
     """Fits `storage.port.Transaction`; made and committed by the store."""
 
-    def __init__(self, connection: apsw.Connection, queries: dict[str, str]) -> None:
-        super().__init__(connection, queries)
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
         self._heads: dict[str, Head] = {}
         self._deadlines: dict[str, int | None] = {}
         self._asks: dict[str, Ask | None] = {}
@@ -69,9 +70,9 @@ class SqliteTransaction(WorkTransaction):
         self._controls: dict[tuple[str, str], Control | None] = {}
         self._changed_runs: dict[tuple[str, str], int] = {}
         self._changed_controls: dict[tuple[str, str], int] = {}
-        self._tails = PutTails(connection, queries)
-        self._tokens = PutTokens(connection, queries)
-        self._receipts = PutReceipts(connection, queries)
+        self._tails = PutTails(session)
+        self._tokens = PutTokens(session)
+        self._receipts = PutReceipts(session)
         self._done: dict[tuple[int, str], Done] = {}
 
     # Reading
@@ -80,14 +81,22 @@ class SqliteTransaction(WorkTransaction):
         """Take the project's head; `now` is the store's clock and never runs before the last event."""
         head = self._heads.get(project)
         if head is None:
-            row: Any = self._connection.execute(self._queries["take_head"], (project,)).fetchone()
-            if row is None:
-                first = genesis(project)
-                self._connection.execute(self._queries["add_project"], (project, first, now))
-                row = (self._connection.last_insert_rowid(), 0, first, now, None, False)
+            row = self._session.take_head(project) or self._begin(project, now)
             number, sequence, hash_, at, self._deadlines[project], self._has_controls[project] = row
             head = self._heads[project] = Head(project, number, sequence, hash_, max(now, at))
         return head
+
+    def _begin(self, project: str, now: int) -> tuple[Any, ...]:
+        first = genesis(project)
+        for _ in range(_BEGINNINGS):
+            added = self._session.rows("add_project", (project, first, now))
+            if added:
+                return (added[0][0], 0, first, now, None, False)
+            # Somebody else has just begun it, or another project with the same number.
+            row = self._session.take_head(project)
+            if row is not None:
+                return row
+        raise StoreBusyError
 
     def prefetch(self, project: str, ask_ids: Sequence[str], keys: Sequence[str]) -> None:
         """Read the asks that a group of commands will want, one query for all."""
@@ -129,13 +138,13 @@ class SqliteTransaction(WorkTransaction):
     def steps(self, project: str, flow_id: str, start: int = 0) -> list[Step]:
         """Return a flow's journal from a step on."""
         values = (project, flow_id, start)
-        return [Step(*row) for row in rows(self._connection, self._queries["steps"], values)]
+        return [Step(*row) for row in self._session.rows("steps", values)]
 
     def messages(self, head: Head, topic: str, after: int, limit: int) -> list[Message]:
         """Return a topic's messages after a number, oldest first, with those that this transaction has appended."""
         base = head.number * LOG_SHIFT
         values = (topic, base + after, base + LOG_SHIFT, limit)
-        stored = rows(self._connection, self._queries["messages"], values)
+        stored = self._session.rows("messages", values)
         new = [
             (number, at, topic, body)
             for number, at, _, _, body, _, name in self._events
@@ -158,7 +167,7 @@ class SqliteTransaction(WorkTransaction):
         """Return the run as it is in this transaction."""
         key = (project, run_id)
         if key not in self._runs:
-            found = rows(self._connection, self._queries["run"], key)
+            found = self._session.rows("run", key)
             self._runs[key] = run_of(found[0][0]) if found else None
         return self._runs[key]
 
@@ -166,7 +175,7 @@ class SqliteTransaction(WorkTransaction):
         """Return what is known of a request id in this transaction."""
         key = (head.project, request_id)
         if key not in self._controls:
-            found = rows(self._connection, self._queries["control"], (head.number, request_id))
+            found = self._session.rows("control", (head.number, request_id))
             self._controls[key] = control_of(found[0][0]) if found else None
         return self._controls[key]
 
@@ -174,11 +183,11 @@ class SqliteTransaction(WorkTransaction):
         """Return the controls that an earlier transaction left to be taken up or executed, oldest first."""
         if not self._has_controls[head.project]:
             return []
-        found = rows(self._connection, self._queries["open_controls"], (head.number,))
+        found = self._session.rows("open_controls", (head.number,))
         return [control_of(record) for (record,) in found]
 
     def _query(self, name: str, values: tuple[Any, ...]) -> list[Ask]:
-        return [ask_of(row) for row in rows(self._connection, self._queries[name], values)]
+        return [ask_of(row) for row in self._session.rows(name, values)]
 
     def _remember(self, asks: list[Ask]) -> None:
         # What this transaction has put is newer than what the file still holds.
@@ -217,10 +226,17 @@ class SqliteTransaction(WorkTransaction):
         number = head.number * LOG_SHIFT + head.sequence
         self._events.append((number, head.at, type_, subject, body, head.hash, topic))
 
+    def last_event(self) -> tuple[str, int, bytes] | None:
+        """Return the project, the number and the hash of the last event that is to be saved; None where there is none."""
+        for head in self._heads.values():
+            if self._events:
+                return head.project, head.number * LOG_SHIFT + head.sequence, head.hash
+        return None
+
     def put_step(self, head: Head, step: Step) -> None:
         """Keep an entry of a flow's journal."""
         values = (head.number, step.flow_id, step.step, step.digest, step.state, step.content, step.by)
-        self._connection.execute(self._queries["put_step"], values)
+        self._session.run("put_step", values)
 
     def put_run(self, head: Head, run: Run) -> None:
         """Keep `run` as it is now."""
@@ -266,7 +282,7 @@ class SqliteTransaction(WorkTransaction):
         known = self._done.get((head.number, command_id))
         if known is not None:
             return known
-        found = rows(self._connection, self._queries["done_command"], (head.number, command_id))
+        found = self._session.rows("done_command", (head.number, command_id))
         return Done(*found[0]) if found else None
 
     def put_done_command(self, head: Head, command_id: str, done: Done) -> None:
@@ -275,64 +291,52 @@ class SqliteTransaction(WorkTransaction):
 
     def flush(self) -> None:
         """Write what was gathered; called once, before COMMIT."""
-        execute = self._connection.execute
         for ask in self._marked.values():
             if ask.ask_id not in self._ended:
-                execute(self._queries["mark_ask"], (flags_of(ask), ask.sequence, ask.ask_id))
+                self._session.run("mark_ask", (flags_of(ask), ask.sequence, ask.ask_id))
         self._end_asks()
         new_rows = []
         for ask_id, (number, opened) in self._opened.items():
             new = self._asks[ask_id]
             assert new is not None  # noqa: S101 - put() has set it
             new_rows.append(insert_values(number, opened, new))
-        try:
-            self._write("insert_asks", new_rows)
-        except apsw.ConstraintError as error:
-            # Ids are minted by callers: this one stands for another ask, perhaps of another project.
-            raise CommandReusedError("This id or key already belongs to another ask.") from error
+        # Ids are minted by callers: one may stand for another ask, perhaps of another project.
+        self._session.write("insert_asks", new_rows, taken="This id or key already belongs to another ask.")
         for ask_id, claim in self._claims.items():
-            execute(self._queries["claim_ask"], (None if claim is None else _encode(claim), ask_id))
+            self._session.run("claim_ask", (None if claim is None else _encode(claim), ask_id))
         self._write_records()
         self._tails.write()
         self.write_work()
         self._tokens.write()
         self._receipts.write()
         for (number, command_id), done in self._done.items():
-            execute(self._queries["insert_done_command"], (number, command_id, done.digest, done.sequence))
-        self._write("insert_events", self._events)
+            self._session.run("insert_done_command", (number, command_id, done.digest, done.sequence))
+        self._session.write("insert_events", self._events)
         for head in self._heads.values():
             if head.sequence == 0:
-                execute(self._queries["drop_project"], (head.number,))
+                self._session.run("drop_project", (head.number,))
             elif self._events:
-                execute(self._queries["save_head"], (head.sequence, head.hash, head.at, head.number))
+                self._session.run("save_head", (head.sequence, head.hash, head.at, head.number))
 
     def _write_records(self) -> None:
-        execute = self._connection.execute
         for key, number in self._changed_runs.items():
             run = self._runs[key]
             assert run is not None  # noqa: S101 - put_run() has set it
-            query = self._queries["put_run" if run.is_active else "end_run"]
-            execute(query, (number, run.run_id, encode_record(run)))
+            query = "put_run" if run.is_active else "end_run"
+            self._session.run(query, (number, run.run_id, encode_record(run)))
         for key, number in self._changed_controls.items():
             control = self._controls[key]
             assert control is not None  # noqa: S101 - put_control() has set it
             settled = int(control.is_settled)
-            execute(
-                self._queries["put_control"],
-                (number, key[1], settled, control.sequence, encode_record(control)),
-            )
+            values = (number, key[1], settled, control.sequence, encode_record(control))
+            self._session.run("put_control", values)
 
     def _end_asks(self) -> None:
         ended = [
             (ask.state, flags_of(ask), ask.sequence, encode_ending(ask), ask.ask_id)
             for ask in self._ended.values()
         ]
-        # The states were read inside this transaction, so another count means that the store broke its word.
-        if self._write("end_ask" if len(ended) == 1 else "end_asks", ended) != len(ended):
-            raise StoreError("A conditional write did not hold inside its own transaction.")
-
-    def _write(self, name: str, new: list[tuple[Any, ...]]) -> int:
-        return write_rows(self._connection, self._queries[name], new)
+        self._session.write("end_ask" if len(ended) == 1 else "end_asks", ended, changes_all=True)
 
 
 def _is_due(ask: Ask, head: Head) -> bool:

@@ -1,0 +1,239 @@
+"""NOTIFY and LISTEN as a doorbell: a hint that says when to look, and never what is true.
+
+A NOTIFY inside the commit it tells of would make all commits of the server wait for each other. So it goes out after
+the commit, on a connection of its own, one at a time: while one is under way, what is to be said next gathers, and goes
+out as one. One connection a process listens, for all who wait here; when it was lost, everybody looks.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+import psycopg
+
+from assent.protocol.error import AssentError
+from assent.storage.port import EVERYTHING
+from assent.storage.postgres.connection import Connection, rows
+
+__all__ = ["PostgresBell", "PostgresListener"]
+
+_LARGEST = 7_900
+"""Bytes of names in one ring; a payload has less than 8,000. Of more, everybody looks."""
+_MOST_KEPT = 1_000
+"""Names that an ear keeps which nobody reads; of more, it is told to look."""
+_PAUSE = 0.25
+"""Seconds between two tries to reach a server that is away."""
+_QUIET_SECONDS = 0.002
+"""After a ring, so long nothing is said, so that more goes out as one; the first ring never waits."""
+_FIRST_SECONDS = 5.0
+_LAST_SECONDS = 1.0
+"""How long a process that ends waits for its last ring to go out."""
+
+
+class PostgresListener:
+    """Fits `storage.port.Listener`."""
+
+    def __init__(self, forget: Callable[[PostgresListener], None], *, follows_feed: bool) -> None:
+        self._forget = forget
+        self.follows_feed = follows_feed
+        self._turn = threading.Condition()
+        self._names: dict[str, None] = {}
+        self._is_nudged = False
+
+    def wait(self, seconds: float) -> tuple[str, ...] | None:
+        """Wait for a ring; return what it named, () for a nudge, None when nothing was heard."""
+        with self._turn:
+            if not self._names and not self._is_nudged:
+                self._turn.wait(max(0.0, seconds))
+            if not self._names and not self._is_nudged:
+                return None
+            names, self._names, self._is_nudged = tuple(self._names), {}, False
+            return names
+
+    def hear(self, names: Sequence[str]) -> None:
+        """Take a ring in."""
+        with self._turn:
+            self._names.update(dict.fromkeys(names))
+            if len(self._names) > _MOST_KEPT:
+                self._names = {EVERYTHING: None}
+            self._turn.notify()
+
+    def nudge(self) -> None:
+        """Wake whoever waits here, from another thread of this process."""
+        with self._turn:
+            self._is_nudged = True
+            self._turn.notify()
+
+    def close(self) -> None:
+        """Stop listening."""
+        self._forget(self)
+
+
+class PostgresBell:
+    """Rings, and gives out ears, for one database."""
+
+    def __init__(self, open_: Callable[[], Connection], query: str) -> None:
+        self._open = open_
+        self._query = query
+        self._turn = threading.Condition()
+        self._pending: dict[str, None] = {}
+        self._has_pending = False
+        self._is_closed = False
+        self._is_ringing = False
+        self._ringer: threading.Thread | None = None
+        self._own = -1
+        """The server's number for the connection that rings: what it says is not meant for ourselves."""
+        self._ears: list[PostgresListener] = []
+        self._ear_lock = threading.Lock()
+        self._listening: threading.Thread | None = None
+        self._wake: int | None = None
+        self._is_heard = threading.Event()
+
+    def ring(self, ended: Sequence[str], has_news: bool) -> None:
+        """Tell the other processes what ended, and those who follow the feed that there is news."""
+        if not ended and not has_news:
+            return
+        with self._turn:
+            self._pending.update(dict.fromkeys(ended))
+            self._has_pending = True
+            if self._ringer is None or not self._ringer.is_alive():
+                self._is_closed = False
+                self._ringer = threading.Thread(target=self._ring, daemon=True, name="assent-ringer")
+                self._ringer.start()
+            self._turn.notify_all()
+
+    def listen(self, *, follows_feed: bool) -> PostgresListener:
+        """Return an ear; the first one starts to listen."""
+        ear = PostgresListener(self._forget, follows_feed=follows_feed)
+        with self._ear_lock:
+            self._ears.append(ear)
+            if self._listening is None or not self._listening.is_alive():
+                out, self._wake = os.pipe()
+                self._is_heard = threading.Event()
+                self._listening = threading.Thread(
+                    target=self._hear, args=(out, self._is_heard), daemon=True, name="assent-ear"
+                )
+                self._listening.start()
+        # Who listens looks next, and must not miss what is said between the two.
+        self._is_heard.wait(_FIRST_SECONDS)
+        return ear
+
+    def close(self) -> None:
+        """Say what is left to be said, and stop listening."""
+        with self._turn:
+            self._is_closed = True
+            self._turn.notify_all()
+            self._turn.wait_for(lambda: not self._has_pending and not self._is_ringing, _LAST_SECONDS)
+        with self._ear_lock:
+            self._ears.clear()
+            thread = self._stop_listening()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(_LAST_SECONDS)
+
+    # Ringing
+
+    def _ring(self) -> None:
+        connection: Connection | None = None
+        while True:
+            with self._turn:
+                while not self._has_pending:
+                    if self._is_closed:
+                        if connection is not None:
+                            connection.close()
+                        self._ringer = None
+                        return
+                    self._turn.wait()
+                names, self._pending, self._has_pending = "\n".join(self._pending), {}, False
+                self._is_ringing = True
+            payload = names if names and len(names.encode()) <= _LARGEST else EVERYTHING if names else ""
+            try:
+                if connection is None or connection.closed:
+                    connection = self._open()
+                    self._own = connection.info.backend_pid
+                rows(connection, self._query, (payload,))
+            except (psycopg.Error, AssentError):
+                # Whoever waits also looks by the clock; and who was cut off looks when it is back.
+                if connection is not None:
+                    connection.close()
+                connection = None
+            finally:
+                with self._turn:
+                    self._is_ringing = False
+                    self._turn.notify_all()
+            time.sleep(_QUIET_SECONDS)
+
+    # Listening
+
+    def _forget(self, ear: PostgresListener) -> None:
+        with self._ear_lock:
+            if ear in self._ears:
+                self._ears.remove(ear)
+            if not self._ears:
+                self._stop_listening()
+
+    def _stop_listening(self) -> threading.Thread | None:
+        thread, self._listening = self._listening, None
+        wake, self._wake = self._wake, None
+        if wake is not None:
+            os.close(wake)  # its other end sees that, and belongs to the thread
+        return thread
+
+    def _hear(self, out: int, is_heard: threading.Event) -> None:
+        """Listen until the other end of `out` is closed."""
+        was_lost = False
+        try:
+            while True:
+                connection: Connection | None = None
+                try:
+                    connection = self._open()
+                    connection.execute("LISTEN assent")
+                    if was_lost:
+                        self._tell(("", EVERYTHING))  # whatever was said meanwhile
+                    is_heard.set()
+                    if not self._hear_on(connection, out):
+                        return
+                except (psycopg.Error, AssentError, OSError):
+                    was_lost = True
+                    is_heard.set()  # whoever waits for it would wait for the server to come back
+                    if select.select([out], [], [], _PAUSE)[0]:
+                        return
+                finally:
+                    if connection is not None:
+                        connection.close()
+        finally:
+            os.close(out)
+
+    def _hear_on(self, connection: Connection, out: int) -> bool:
+        raw = connection.pgconn
+        while True:
+            ready, _, _ = select.select([raw.socket, out], [], [])
+            if out in ready:
+                return False
+            raw.consume_input()  # raises when the server has gone
+            payloads: list[str] = []
+            while (told := raw.notifies()) is not None:
+                if told.be_pid != self._own:
+                    payloads.append(told.extra.decode("utf-8", "replace"))
+            if payloads:
+                self._tell(payloads)
+
+    def _tell(self, payloads: Sequence[str]) -> None:
+        names = [name for payload in payloads for name in payload.split("\n") if name]
+        with self._ear_lock:
+            ears = list(self._ears)
+        for ear in ears:
+            if ear.follows_feed:
+                ear.hear((EVERYTHING,))
+            elif names:
+                ear.hear(names)
+
+    def after_fork(self) -> None:
+        """In a forked child: close the parent's pipe here; its threads and connections are not ours."""
+        if self._wake is not None:
+            with suppress(OSError):
+                os.close(self._wake)

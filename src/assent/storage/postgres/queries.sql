@@ -1,0 +1,381 @@
+-- head: A project's number and head, by its name.
+SELECT project_number, sequence, hash, at FROM projects WHERE project = $1;
+
+-- take_head: The same with its earliest deadline, and whether a control is left to be dealt with: where there is
+-- none, nobody need ask for what is due.
+SELECT p.project_number, p.sequence, p.hash, p.at, (
+  SELECT min(a.deadline) FROM asks a WHERE a.project_number = p.project_number
+  AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0), EXISTS (
+  SELECT 1 FROM controls c WHERE c.project_number = p.project_number AND c.is_settled = 0)
+FROM projects p WHERE p.project = $1;
+
+-- lock_head: From here to the commit nobody else moves this head. A statement of its own: what a later one reads, it
+-- reads after the lock was got.
+SELECT 1 FROM projects WHERE project = $1 FOR NO KEY UPDATE;
+
+-- lock_head_now: The same, or an error at once.
+SELECT 1 FROM projects WHERE project = $1 FOR NO KEY UPDATE NOWAIT;
+
+-- add_project: A project begins with its first event. Nothing is returned where somebody else was quicker, with this
+-- project or with another one of the same number.
+INSERT INTO projects (project_number, project, sequence, hash, at)
+SELECT coalesce(max(project_number), 0) + 1, $1, 0, $2, $3 FROM projects
+ON CONFLICT DO NOTHING RETURNING project_number;
+
+-- save_head: The head after this transaction's events.
+UPDATE projects SET sequence = $1, hash = $2, at = $3 WHERE project_number = $4;
+
+-- drop_project: Nothing was accepted for it: it never began.
+DELETE FROM projects WHERE project_number = $1 AND sequence = 0;
+
+-- heads: All projects of this store.
+SELECT project, project_number, sequence, hash, at FROM projects ORDER BY project;
+
+-- ask: One ask by its id.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number) WHERE a.ask_id = $1;
+
+-- asks_in: The asks with these ids (a JSON list).
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.ask_id IN (SELECT json_array_elements_text($1::json));
+
+-- asks_by_key: The asks of a project that hold these keys (a JSON list).
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.project_number = $1 AND a.key IS NOT NULL AND a.state <> 'superseded'
+AND a.key IN (SELECT json_array_elements_text($2::json));
+
+-- ask_by_key: The ask that holds a key.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.project_number = $1 AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = $2;
+
+-- open_ending_in: Open asks by the end of their id, as people type it.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.state = 'open' AND a.ask_id ILIKE $1 ESCAPE '\' AND ($2::text IS NULL OR p.project = $2) LIMIT 3;
+
+-- asks_ending_in: Asks by the end of their id; reads the whole table, so open ones are tried first.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.ask_id ILIKE $1 ESCAPE '\' AND ($2::text IS NULL OR p.project = $2) LIMIT 3;
+
+-- open_asks: The newest open asks of a project.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = $1)
+ORDER BY a.opened DESC LIMIT $2;
+
+-- asks: The newest asks of a project, in one state or in any.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE p.project = $1 AND ($3::text IS NULL OR a.state = $3) ORDER BY a.ask_number DESC LIMIT $2;
+
+-- opened_before: Of the asks of some projects (a JSON list of numbers) before one, newest first, the place and the
+-- size. What is too much for one page is never read.
+SELECT a.ask_number, 0, length(a.prompt) + coalesce(length(a.ending), 0), a.ask_id FROM asks a
+WHERE a.ask_number < $1 AND a.project_number IN (SELECT json_array_elements_text($2::json)::bigint)
+AND ($3::text IS NULL OR a.state = $3) AND ($4::text IS NULL OR a.kind = $4) ORDER BY a.ask_number DESC LIMIT $5;
+
+-- open_before: The same of a project's open asks.
+SELECT a.ask_number, 0, length(a.prompt), a.ask_id FROM asks a
+WHERE a.state = 'open' AND a.project_number = $1 AND a.ask_number < $2
+AND ($3::text IS NULL OR a.kind = $3) ORDER BY a.opened DESC LIMIT $4;
+
+-- ended_before: The same of the asks of a project that ended before a number of the log; the last to end comes first.
+SELECT e.at, e.event_number, length(a.prompt) + coalesce(length(a.ending), 0), a.ask_id
+FROM events e JOIN asks a ON a.ask_id = e.subject
+WHERE e.event_number > $1 AND e.event_number < $2
+AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded')
+AND ($3::text IS NULL OR a.kind = $3) ORDER BY e.event_number DESC LIMIT $4;
+
+-- place_of_ask: Where an ask stands: in the order of opening, and in that of the last event that changed it.
+SELECT a.ask_number, a.project_number, a.sequence FROM asks a WHERE a.ask_id = $1;
+
+-- event_at: When an event happened.
+SELECT e.at FROM events e WHERE e.event_number = $1;
+
+-- spans: Of the asks that a project opened between two numbers of the log, newest first: whose they are, when they were
+-- opened and changed last, what they are now; of an approval also what a person said.
+SELECT a.kind, a.state, a.asker, e.at, f.at, CASE WHEN a.kind = 'approval' AND a.state = 'answered' THEN a.ending END
+FROM events e JOIN asks a ON a.ask_id = e.subject
+JOIN events f ON f.event_number = a.project_number * 1099511627776 + a.sequence
+WHERE e.event_number > $1 AND e.event_number < $2 AND e.type = 'ask.opened' ORDER BY e.event_number DESC LIMIT $3;
+
+-- oldest_open: When the ask was opened that waits longest in a project.
+SELECT a.opened_at FROM asks a WHERE a.state = 'open' AND a.project_number = $1
+ORDER BY a.opened LIMIT 1;
+
+-- count_open: How many asks of a project wait.
+SELECT count(*) FROM asks a
+WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = $1);
+
+-- due: The asks of a project whose deadline has passed.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.project_number = $1 AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $2;
+
+-- has_due: The projects in which something is due.
+SELECT p.project FROM projects p WHERE EXISTS (
+  SELECT 1 FROM asks a WHERE a.project_number = p.project_number AND a.state = 'open'
+  AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $1) OR EXISTS (
+  SELECT 1 FROM controls c WHERE c.project_number = p.project_number AND c.is_settled = 0);
+
+-- next_deadline: The earliest deadline of all projects.
+SELECT min((SELECT min(a.deadline) FROM asks a WHERE a.project_number = p.project_number
+  AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0)) FROM projects p;
+
+-- insert_asks: New asks, several a statement.
+INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, asker, run_id, opened_at, opened,
+deadline, consequence, escalate_to, flags, sequence, ending, terms)
+SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[],
+$8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::integer[],
+$16::bigint[], $17::bytea[], $18::bytea[]);
+
+-- insert_events: New events of the log, several a statement.
+INSERT INTO events (event_number, at, type, subject, body, hash, topic)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[]);
+
+-- end_asks: The conditional write that decides; its row count is the verdict.
+UPDATE asks SET state = v.state, flags = v.flags, sequence = v.sequence, ending = v.ending
+FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[], $5::text[])
+AS v (state, flags, sequence, ending, ask_id) WHERE asks.ask_id = v.ask_id AND asks.state = 'open';
+
+-- end_ask: The same for one ask.
+UPDATE asks SET state = $1, flags = $2, sequence = $3, ending = $4 WHERE ask_id = $5 AND state = 'open';
+
+-- mark_ask: An open ask is marked and stays open.
+UPDATE asks SET flags = $1, sequence = $2 WHERE ask_id = $3 AND state = 'open';
+
+-- claim_ask: Somebody is on it. Volatile: not in the log.
+UPDATE asks SET claim = $1 WHERE ask_id = $2 AND state = 'open';
+
+-- records: A project's log after a number.
+SELECT e.event_number, e.at, e.type, e.subject, e.body, e.digest, e.hash, e.topic FROM events e
+WHERE e.event_number > $1 AND e.event_number < $2 ORDER BY e.event_number LIMIT $3;
+
+-- ended: The asks that ended after a number of the log.
+SELECT {ask} FROM events e JOIN asks a ON a.ask_id = e.subject JOIN projects p USING (project_number)
+WHERE e.event_number > $1 AND e.event_number < $2
+AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded');
+
+-- steps: A flow's journal from a step on, in order.
+SELECT s.flow_id, s.step, s.digest, s.state, s.content, s.by FROM steps s JOIN projects p USING (project_number)
+WHERE p.project = $1 AND s.flow_id = $2 AND s.step >= $3 ORDER BY s.step;
+
+-- all_steps: The journals of all flows of a project.
+SELECT s.flow_id, s.step, s.digest, s.state, s.content, s.by FROM steps s JOIN projects p USING (project_number)
+WHERE p.project = $1 ORDER BY s.flow_id, s.step;
+
+-- put_step: An entry of a journal; an intended one becomes done.
+INSERT INTO steps (project_number, flow_id, step, digest, state, content, by) VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (project_number, flow_id, step)
+DO UPDATE SET state = excluded.state, content = excluded.content, by = excluded.by;
+
+-- messages: A topic's events after a number.
+SELECT e.event_number, e.at, e.topic, e.body FROM events e
+WHERE e.topic = $1 AND e.event_number > $2 AND e.event_number < $3 ORDER BY e.event_number LIMIT $4;
+
+-- open_asks_of_run: The asks that wait for a run.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.project_number = $1 AND a.state = 'open' AND a.run_id = $2 ORDER BY a.ask_number;
+
+-- run: One run by its id.
+SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = $1 AND r.run_id = $2;
+
+-- active_runs: The newest runs of a project that have not ended.
+SELECT r.record FROM runs r
+WHERE r.is_active = 1 AND r.project_number = (SELECT project_number FROM projects WHERE project = $1)
+ORDER BY r.run_number DESC LIMIT $2;
+
+-- runs: The newest runs of a project.
+SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = $1
+ORDER BY r.run_number DESC LIMIT $2;
+
+-- changed_runs: The runs that changed after a number of the log, found by its events: an index of their own would cost
+-- one more page with every change.
+SELECT r.record FROM runs r WHERE r.project_number = $1 AND r.run_id IN (
+  SELECT e.subject FROM events e WHERE e.event_number > $2 AND e.event_number < $3 AND e.type LIKE 'run.%');
+
+-- run_columns: All runs, with the columns by which they are found.
+SELECT r.run_id, r.is_active, r.record FROM runs r;
+
+-- put_run: A run that goes on, as it is now. Saying again that it is active would write the index of the active ones anew.
+INSERT INTO runs (project_number, run_id, is_active, record) VALUES ($1, $2, 1, $3)
+ON CONFLICT (project_number, run_id) DO UPDATE SET record = excluded.record;
+
+-- end_run: A run that has ended.
+INSERT INTO runs (project_number, run_id, is_active, record) VALUES ($1, $2, 0, $3)
+ON CONFLICT (project_number, run_id) DO UPDATE SET is_active = excluded.is_active, record = excluded.record;
+
+-- control: What is known of a request id.
+SELECT c.record FROM controls c WHERE c.project_number = $1 AND c.request_id = $2;
+
+-- open_controls: The controls that wait to be taken up or executed, oldest first.
+SELECT c.record FROM controls c WHERE c.project_number = $1 AND c.is_settled = 0
+ORDER BY c.sequence;
+
+-- all_controls: All controls of a project.
+SELECT c.record FROM controls c JOIN projects p USING (project_number) WHERE p.project = $1 ORDER BY c.request_id;
+
+-- control_columns: All controls, with the columns by which they are found.
+SELECT c.request_id, c.is_settled, c.sequence, c.record FROM controls c;
+
+-- put_control: A control as it is now.
+INSERT INTO controls (project_number, request_id, is_settled, sequence, record) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (project_number, request_id) DO UPDATE SET is_settled = excluded.is_settled,
+sequence = excluded.sequence, record = excluded.record;
+
+-- task: One task by its id.
+SELECT t.record FROM tasks t JOIN projects p USING (project_number) WHERE p.project = $1 AND t.task_id = $2;
+
+-- tasks_of: All tasks of a project, in the order in which they were created.
+SELECT t.task_id, t.record FROM tasks t WHERE t.project_number = $1 ORDER BY t.task_number;
+
+-- live_tasks: The newest tasks of a project that are not closed.
+SELECT t.record FROM tasks t
+WHERE t.status <> 'closed' AND t.project_number = (SELECT project_number FROM projects WHERE project = $1)
+ORDER BY t.task_number DESC LIMIT $2;
+
+-- tasks: The newest tasks of a project.
+SELECT t.record FROM tasks t
+WHERE t.project_number = (SELECT project_number FROM projects WHERE project = $1)
+ORDER BY t.task_number DESC LIMIT $2;
+
+-- task_columns: All tasks, with the columns by which they are found.
+SELECT p.project, t.task_id, t.status, t.record FROM tasks t LEFT JOIN projects p USING (project_number);
+
+-- put_tasks: Tasks as they are now, several a statement.
+INSERT INTO tasks (project_number, task_id, status, record)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[], $4::bytea[])
+ON CONFLICT (project_number, task_id) DO UPDATE SET status = excluded.status, record = excluded.record;
+
+-- notification: One notification by its id.
+SELECT n.record FROM notifications n JOIN projects p USING (project_number)
+WHERE p.project = $1 AND n.notification_id = $2;
+
+-- open_notifications_like: The open notifications of a project with a repeat key, oldest first.
+SELECT n.notification_id, n.record FROM notifications n
+WHERE n.project_number = $1 AND n.is_open = 1 AND md5(n.repeat_key) = md5($2) AND n.repeat_key = $2 ORDER BY n.notification_number;
+
+-- notifications_of_ask: The notifications that are a view of an ask, oldest first.
+SELECT n.notification_id, n.record FROM notifications n
+WHERE n.project_number = $1 AND n.ask_id = $2 ORDER BY n.notification_number;
+
+-- notifications_about: The notifications about one source, open and resolved, oldest first.
+SELECT n.notification_id, n.record FROM notifications n
+WHERE n.project_number = (SELECT project_number FROM projects WHERE project = $1) AND n.source = $2 AND n.source_id = $3
+ORDER BY n.notification_number;
+
+-- open_notifications: The newest open notifications of a project.
+SELECT n.record FROM notifications n
+WHERE n.is_open = 1 AND n.project_number = (SELECT project_number FROM projects WHERE project = $1)
+ORDER BY n.notification_number DESC LIMIT $2;
+
+-- notifications: The newest notifications of a project.
+SELECT n.record FROM notifications n JOIN projects p USING (project_number) WHERE p.project = $1
+ORDER BY n.notification_number DESC LIMIT $2;
+
+-- count_notifications: How many notifications of a project are open.
+SELECT count(*) FROM notifications n
+WHERE n.is_open = 1 AND n.project_number = (SELECT project_number FROM projects WHERE project = $1);
+
+-- notification_columns: All notifications, with the columns by which they are found.
+SELECT p.project, n.notification_id, n.is_open, n.source, n.source_id, n.ask_id, n.record FROM notifications n
+LEFT JOIN projects p USING (project_number);
+
+-- put_notifications: Notifications as they are now, several a statement.
+INSERT INTO notifications (project_number, notification_id, is_open, source, source_id, repeat_key, ask_id, record)
+SELECT * FROM unnest($1::bigint[], $2::text[], $3::integer[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bytea[])
+ON CONFLICT (project_number, notification_id) DO UPDATE SET is_open = excluded.is_open,
+source = excluded.source, source_id = excluded.source_id, repeat_key = excluded.repeat_key,
+ask_id = excluded.ask_id, record = excluded.record;
+
+-- policy: The policy of a project, if one was set.
+SELECT o.record FROM policies o WHERE o.project_number = (SELECT project_number FROM projects WHERE project = $1);
+
+-- policy_columns: All policies, with the project that each is found by.
+SELECT p.project, o.record FROM policies o LEFT JOIN projects p USING (project_number);
+
+-- put_policy: The policy of a project as it is now.
+INSERT INTO policies (project_number, record) VALUES ($1, $2)
+ON CONFLICT (project_number) DO UPDATE SET record = excluded.record;
+
+-- token: One token by its id.
+SELECT k.record FROM tokens k JOIN projects p USING (project_number) WHERE p.project = $1 AND k.token_id = $2;
+
+-- tokens: The newest tokens of a project, also those that have ended.
+SELECT k.record FROM tokens k
+WHERE k.project_number = (SELECT project_number FROM projects WHERE project = $1)
+ORDER BY k.token_number DESC LIMIT $2;
+
+-- token_by_digest: The token whose secret has this digest, of whichever project.
+SELECT k.record FROM tokens k WHERE k.digest = $1;
+
+-- token_columns: All tokens, with the columns by which they are found.
+SELECT p.project, k.token_id, k.digest, k.record FROM tokens k LEFT JOIN projects p USING (project_number);
+
+-- put_token: A token as it is now. Its digest never changes.
+INSERT INTO tokens (project_number, token_id, digest, record) VALUES ($1, $2, $3, $4)
+ON CONFLICT (project_number, token_id) DO UPDATE SET record = excluded.record;
+
+-- receipt: One receipt by its id.
+SELECT r.record FROM receipts r JOIN projects p USING (project_number) WHERE p.project = $1 AND r.receipt_id = $2;
+
+-- receipt_by_key: The receipt that holds a key.
+SELECT r.record FROM receipts r
+WHERE r.project_number = $1 AND r.key IS NOT NULL AND r.key = $2;
+
+-- receipts: The newest receipts of a project.
+SELECT r.record FROM receipts r
+WHERE r.project_number = (SELECT project_number FROM projects WHERE project = $1)
+ORDER BY r.receipt_number DESC LIMIT $2;
+
+-- receipt_columns: All receipts, with the columns by which they are found.
+SELECT p.project, r.receipt_id, r.key, r.is_redeemed, r.record FROM receipts r
+LEFT JOIN projects p USING (project_number);
+
+-- insert_receipt: A receipt that was granted.
+INSERT INTO receipts (project_number, receipt_id, key, is_redeemed, record) VALUES ($1, $2, $3, $4, $5);
+
+-- redeem_receipt: The conditional write that redeems; its row count is the verdict.
+UPDATE receipts SET is_redeemed = $1, record = $2 WHERE project_number = $3 AND receipt_id = $4 AND is_redeemed = 0;
+
+-- done_command: Whether a command was done, and as what.
+SELECT d.digest, d.sequence FROM done_commands d WHERE d.project_number = $1 AND d.command_id = $2;
+
+-- insert_done_command: A command that was done.
+INSERT INTO done_commands (project_number, command_id, digest, sequence) VALUES ($1, $2, $3, $4);
+
+-- tail: What is kept of a run's output.
+SELECT l.text, l.written, l.at, l.command_id FROM tails l JOIN projects p USING (project_number)
+WHERE p.project = $1 AND l.run_id = $2;
+
+-- put_tail: What is kept of a run's output, as it is now. Volatile: not in the log.
+INSERT INTO tails (project_number, run_id, text, written, at, command_id) VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (project_number, run_id) DO UPDATE SET text = excluded.text, written = excluded.written,
+at = excluded.at, command_id = excluded.command_id;
+
+-- drop_tails: Of the ended runs of a project, all but the newest lose their tail. There are never many to sort.
+DELETE FROM tails WHERE project_number = $1 AND run_id IN (
+  SELECT l.run_id FROM tails l JOIN runs r USING (project_number, run_id)
+  WHERE l.project_number = $2 AND r.is_active = 0 ORDER BY r.run_number DESC OFFSET $3);
+
+-- version: A number that grows with every event of any project.
+SELECT coalesce(sum(sequence), 0)::bigint FROM projects;
+
+-- event_hash: The hash of one event: whether a commit whose reply was lost has happened.
+SELECT e.hash FROM events e WHERE e.event_number = $1;
+
+-- ring: Tells the other processes to look; the payload says for whom.
+SELECT pg_notify('assent', $1);
+
+-- take_hold: A right, for so many seconds; nothing is returned while somebody else has it. A holder that is known to be
+-- dead has it no longer.
+INSERT INTO holds (name, holder, fence, until)
+VALUES ($1, $2, nextval('hold_fences'), clock_timestamp() + make_interval(secs => $3))
+ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, fence = excluded.fence, until = excluded.until
+WHERE holds.until <= clock_timestamp() OR holds.holder = $4 RETURNING fence;
+
+-- keep_holds: The rights of one process, for so many seconds more; what is not returned was lost.
+UPDATE holds SET until = clock_timestamp() + make_interval(secs => $3)
+FROM unnest($1::text[], $2::bigint[]) AS v (name, fence)
+WHERE holds.name = v.name AND holds.fence = v.fence RETURNING holds.name;
+
+-- drop_hold: Its holder lets go.
+DELETE FROM holds WHERE name = $1 AND fence = $2;
+
+-- holder: Who has a right, if anybody.
+SELECT holder FROM holds WHERE name = $1 AND until > clock_timestamp();
