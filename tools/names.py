@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from assent.hub.compose import hub_on_file
+from assent.hub.compose import hub_on_database, hub_on_file
 
 __all__ = ["Names", "can_be_told", "known_ids"]
 
@@ -37,11 +37,11 @@ _PASSING = (
 )
 
 
-def known_ids(folder: Path) -> list[str]:
-    """Return the ids of all asks in the stores below a folder."""
+def known_ids(folder: Path, database: str | None = None) -> list[str]:
+    """Return the ids of all asks in the stores below a folder, and in a database if there is one."""
     found: list[str] = []
-    for path in sorted(folder.rglob("*.db")):
-        hub = hub_on_file(path)
+    hubs = [hub_on_file(path) for path in sorted(folder.rglob("*.db"))]
+    for hub in hubs if database is None else [*hubs, hub_on_database(database)]:
         try:
             with hub.reading() as reader:
                 for head in reader.heads():

@@ -3,7 +3,8 @@
 The blocks of a page run in order in one empty folder called `shop`, as a person called ana. A console block is typed
 into a real shell on a real terminal: lines after `$ ` are commands, lines after `> ` are replies, all else must be what
 the terminal shows. Ids, moments, spans of time and process numbers may differ; a line of just `…` stands for any lines.
-A server of a page listens on port 8484, which is another one in each run, so that pages can be played side by side.
+A server of a page listens on port 8484, which is another one in each run, so that pages can be played side by side. A page
+that names postgresql://assent@127.0.0.1:5432/assent has a PostgreSQL server with that database, on another port as well.
 
     ```console play                   in the first terminal
     ```console play terminal=two      in another one, at the same time
@@ -28,8 +29,10 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
+
+import psycopg
 
 from assent.client.client import Client
 from assent.client.identity import AGENT_MARKS
@@ -39,6 +42,7 @@ from assent.protocol.principal import Assurance, Principal, Role
 from assent.testing import ScriptedPerson, ScriptError
 from tools.names import Names, can_be_told, known_ids
 from tools.page import Block, Page, pages
+from tools.postgres import PostgresServer
 from tools.terminal import PATIENCE, Terminal
 
 __all__ = ["PlayError", "is_played", "main", "play"]
@@ -47,6 +51,8 @@ __all__ = ["PlayError", "is_played", "main", "play"]
 _TRIES = 30
 _PORT = "8484"
 """Where a page says that a server listens."""
+_DATABASE_PORT = "5432"
+"""Where a page says that PostgreSQL listens."""
 _SECRET = re.compile(r"(\bassent_|/sign-in#)([0-9a-f]{32,})")
 _DIGITS = "0123456789abcdef"
 _HOME = "/srv"
@@ -82,7 +88,7 @@ def play(page: Page, *, writes: bool = False) -> str:
 
 def _play(page: Page, *, writes: bool) -> str:
     text = page.text
-    with _stage() as stage:
+    with _stage(page) as stage:
         shift = 0
         for block in page.blocks():
             try:
@@ -95,9 +101,16 @@ def _play(page: Page, *, writes: bool) -> str:
 
 
 @contextmanager
-def _stage() -> Iterator[_Stage]:
-    with tempfile.TemporaryDirectory(prefix="assent-page-") as name:
-        stage = _Stage(Path(name))
+def _stage(page: Page) -> Iterator[_Stage]:
+    with tempfile.TemporaryDirectory(prefix="assent-page-") as name, ExitStack() as props:
+        ports = {_PORT: _free_port()}
+        if f":{_DATABASE_PORT}" in page.text:
+            server = props.enter_context(PostgresServer())
+            with psycopg.connect(server.url(), autocommit=True) as connection:
+                connection.execute("CREATE ROLE assent LOGIN")
+                connection.execute("CREATE DATABASE assent OWNER assent")
+            ports[_DATABASE_PORT] = str(server.port)
+        stage = _Stage(Path(name), ports)
         try:
             yield stage
         finally:
@@ -107,12 +120,18 @@ def _stage() -> Iterator[_Stage]:
 class _Stage:
     """The folder, the terminals and the names of one page."""
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, ports: dict[str, str]) -> None:
         self._folder = root / "shop"
         self._folder.mkdir()
         (root / "home").mkdir()
         self._environ = _environ(root)
-        self._port = _free_port()
+        self._database = (
+            f"postgresql://assent@127.0.0.1:{ports[_DATABASE_PORT]}/assent"
+            if _DATABASE_PORT in ports
+            else None
+        )
+        self._ports = ports
+        """The ports that pages name, and what they are in this run."""
         self._terminals: dict[str, Terminal] = {}
         self._told, self._seen = Names(), Names()
         self._printed = ""
@@ -121,7 +140,7 @@ class _Stage:
         """Do what a block says; return its text as it should stand."""
         if "file" in block.words:
             path = self._folder / block.words["file"]
-            path.write_text(block.text.replace(_PORT, self._port), encoding="utf-8")
+            path.write_text(self._with_ports(block.text), encoding="utf-8")
         if "run" in block.words:
             self._printed = self._run(block)
         if "output" in block.words:
@@ -138,11 +157,11 @@ class _Stage:
 
     def _run(self, block: Block) -> str:
         program = self._folder / block.words.get("file", "block.py")
-        program.write_text(block.text.replace(_PORT, self._port), encoding="utf-8")
+        program.write_text(self._with_ports(block.text), encoding="utf-8")
         replies = [reply for reply in block.words.get("answers", "").replace("\\n", "\n").split("|") if reply]
         if not replies:
             return self._finish(program)
-        known = set(known_ids(self._folder))
+        known = set(known_ids(self._folder, self._database))
         hub = hub_on_file(self._folder / ".assent" / "assent.db")
         try:
             client = Client(
@@ -180,13 +199,13 @@ class _Stage:
     def _type(self, block: Block, *, writes: bool) -> str:
         terminal = self._terminal(block.words.get("terminal", "one"))
         self._told.learn_page(block.text)
-        known = len(known_ids(self._folder))
+        known = len(known_ids(self._folder, self._database))
         if "more" in block.words and block.text.startswith("> "):
             terminal.give_back_line()
         try:
             self._enter(terminal, block.text.splitlines())
             if "$ " in block.text and (block.words.get("waits") == "" or "kill" in block.words):
-                terminal.until(lambda: len(known_ids(self._folder)) > known, waits=True)
+                terminal.until(lambda: len(known_ids(self._folder, self._database)) > known, waits=True)
             if "kill" in block.words:
                 if "$ " in block.text:
                     terminal.await_prompt(">")
@@ -222,7 +241,7 @@ class _Stage:
         if "…" in block.text.splitlines():
             return self._compare(block.text, shown)
         self._learn(shown)
-        if not all(can_be_told(ask_id) for ask_id in known_ids(self._folder)):
+        if not all(can_be_told(ask_id) for ask_id in known_ids(self._folder, self._database)):
             raise _UnluckyError
         return shown
 
@@ -254,7 +273,12 @@ class _Stage:
             if mine is None:
                 raise PlayError(f"nothing on the terminals is the {name} of the page.")
             typed = typed.replace(name, mine if len(name) > len(mine) else mine[-len(name) :])
-        return typed.replace(_PORT, self._port)
+        return self._with_ports(typed)
+
+    def _with_ports(self, text: str) -> str:
+        for told, real in self._ports.items():
+            text = text.replace(told, real)
+        return text
 
     # Comparing
 
@@ -262,10 +286,12 @@ class _Stage:
         """Return what a terminal shows with the port and the folder that pages name, and without a real secret."""
         shown = shown.replace(str(self._folder.parent), _HOME)
         shown = _SECRET.sub(lambda found: found[1] + (_DIGITS * 8)[: len(found[2])], shown)
-        return re.sub(rf"(:|--port ){self._port}\b", rf"\g<1>{_PORT}", shown)
+        for told, real in self._ports.items():
+            shown = re.sub(rf"(:|--port ){real}\b", rf"\g<1>{told}", shown)
+        return shown
 
     def _learn(self, shown: str) -> None:
-        self._seen.learn(shown, known_ids(self._folder))
+        self._seen.learn(shown, known_ids(self._folder, self._database))
 
     def _fits(self, told: str, shown: str) -> bool:
         self._learn(shown)

@@ -35,6 +35,7 @@ from assent.protocol.error import (
     InvalidStateError,
     NotFoundError,
     StillOpen,
+    StoreAwayError,
     StoreBusyError,
 )
 from assent.protocol.json_text import Json, check_json
@@ -103,7 +104,7 @@ def control(  # noqa: PLR0913 - the public call
         text = render_request(request_id, command, run_id, at, issue_id=issue_id, payload=payload)
         try:
             posted = yield from _send(calls, PostMessage(CONTROL_TOPIC, text))
-        except StoreBusyError:
+        except (StoreBusyError, StoreAwayError):
             if time.monotonic() >= until_when:
                 raise ControlExpiredError from None
     return (yield from _result(calls, posted, until_when))
@@ -114,7 +115,9 @@ def _result(calls: Calls, posted: Posted, until_when: float) -> Call[ControlMess
     reply, begun = posted.reply, posted.control
     is_pending = begun is not None and begun.state is ControlState.ACCEPTED
     while is_pending and begun is not None:
-        with suppress(StoreBusyError):  # it is acknowledged: whoever comes next to the store executes it
+        with suppress(
+            StoreBusyError, StoreAwayError
+        ):  # it is acknowledged: whoever comes next to the store executes it
             begun = yield from _execute(calls, begun.request.request_id)
         if begun.result is not None:
             return begun.result

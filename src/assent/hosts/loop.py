@@ -32,7 +32,7 @@ from assent.hosts.leftover import DONE, GRACE_SECONDS, NOTHING, Leftovers, adopt
 from assent.hosts.output import Echo, Keeper, SignalScan, has_room, output_file, output_folder
 from assent.hosts.tail import Teller
 from assent.protocol.display import display
-from assent.protocol.error import RunTakenError, StoreBusyError
+from assent.protocol.error import RunTakenError, StoreAwayError, StoreBusyError
 from assent.protocol.run import DoneReason, Level, Run, RunId, Status
 
 __all__ = ["Loop", "Orders", "Outer", "Stopped", "substitute"]
@@ -389,17 +389,19 @@ class Loop:
             self._leftovers().end(self._orders.grace_seconds, is_impatient=lambda: ear.stops > 0)
 
     def _do(self, call: Callable[[], Call[R]]) -> R:
-        """Do a call; where the store is busy, say so and try again for a while."""
+        """Do a call; where the store is busy or its database away, say so and try again for a while."""
         until = time.monotonic() + BUSY_PATIENCE_SECONDS
         while True:
             try:
                 return run_call(call())
-            except StoreBusyError:
+            except (StoreBusyError, StoreAwayError) as error:  # either way, nothing of it was saved
                 if time.monotonic() >= until:
                     raise
                 if self._ear is not None and self._ear.stops:
                     raise Stopped from None
-                self._tell("another process holds the store; trying again")
+                is_away = isinstance(error, StoreAwayError)
+                who = "the database does not answer" if is_away else "another process holds the store"
+                self._tell(f"{who}; trying again")
 
     def tell(self, line: str) -> None:
         """Show a last line of our own."""

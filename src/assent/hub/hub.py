@@ -29,9 +29,9 @@ from assent.protocol.error import (
     AssentError,
     FlowTakenError,
     RunTakenError,
+    StoreAwayError,
     StoreBusyError,
     StoreError,
-    UnreachableError,
 )
 from assent.protocol.principal import Principal, Role
 from assent.protocol.run import Run, RunId
@@ -301,7 +301,7 @@ class Hub:
         while True:
             try:
                 return self._try(group, may_wait)
-            except UnreachableError as away:
+            except StoreAwayError as away:
                 # Nothing of it was saved. Who leads is a caller's own thread, which must not sleep.
                 if not may_wait:
                     return False
@@ -320,7 +320,7 @@ class Hub:
             if not may_wait:
                 return False
             self._fail(group, busy)
-        except UnreachableError:
+        except StoreAwayError:
             raise
         except StoreError as error:
             self._fail(group, error)

@@ -42,6 +42,7 @@ AssentError
     ├── StoreTooNewError   store_too_new
     ├── StoreUnknownError  store_unknown
     └── UnreachableError   unreachable      no server answers there
+        └── StoreAwayError store_away       no database answers there, and nothing was saved
 """
 
 from __future__ import annotations
@@ -80,6 +81,7 @@ __all__ = [
     "RunEndedError",
     "RunTakenError",
     "StillOpen",
+    "StoreAwayError",
     "StoreBusyError",
     "StoreDamagedError",
     "StoreError",
@@ -383,3 +385,9 @@ class UnreachableError(StoreError):
     """No server answers there."""
 
     code = "unreachable"
+
+
+class StoreAwayError(UnreachableError):
+    """The database does not answer; nothing was saved."""
+
+    code = "store_away"

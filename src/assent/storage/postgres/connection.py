@@ -13,13 +13,13 @@ from psycopg.types.numeric import Int8BinaryDumper, Int8Dumper
 
 from assent.protocol.error import (
     BadRequestError,
+    StoreAwayError,
     StoreBusyError,
     StoreDamagedError,
     StoreError,
     StoreFullError,
     StoreReadOnlyError,
     StoreRefusedError,
-    UnreachableError,
 )
 
 __all__ = [
@@ -105,7 +105,7 @@ def connect(address: Address) -> Connection:
     """Open one connection; each statement is a transaction of its own until somebody says BEGIN.
 
     Raises:
-        UnreachableError: nobody answers there.
+        StoreAwayError: nobody answers there.
         StoreRefusedError: somebody does, and does not want us, or cannot be used.
     """
     with plain_errors(address):
@@ -189,7 +189,7 @@ def _plain(error: psycopg.Error, name: str) -> StoreError | None:
             return StoreRefusedError(f"The database {name} does not know this user or password.")
         if 'database "' in str(error) and "does not exist" in str(error):
             return StoreRefusedError(f"There is no database {name}.")
-        return UnreachableError(f"The database {name} does not answer; nothing was saved.")
+        return StoreAwayError(f"The database {name} does not answer; nothing was saved.")
     if state.startswith(("53", "57", "58")):
         return StoreError(f"The database {name} cannot do it just now; nothing was acknowledged.")
     return None

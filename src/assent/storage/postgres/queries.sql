@@ -107,15 +107,14 @@ WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projec
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.project_number = $1 AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $2;
 
--- has_due: The projects in which something is due.
-SELECT p.project FROM projects p WHERE EXISTS (
-  SELECT 1 FROM asks a WHERE a.project_number = p.project_number AND a.state = 'open'
-  AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $1) OR EXISTS (
-  SELECT 1 FROM controls c WHERE c.project_number = p.project_number AND c.is_settled = 0);
+-- has_due: The projects in which something is due. It begins with what is due: there may be thousands of projects.
+SELECT p.project FROM projects p WHERE p.project_number IN (
+  SELECT a.project_number FROM asks a WHERE a.state = 'open'
+  AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $1
+  UNION SELECT c.project_number FROM controls c WHERE c.is_settled = 0);
 
 -- next_deadline: The earliest deadline of all projects.
-SELECT min((SELECT min(a.deadline) FROM asks a WHERE a.project_number = p.project_number
-  AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0)) FROM projects p;
+SELECT min(a.deadline) FROM asks a WHERE a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0;
 
 -- insert_asks: New asks, several a statement.
 INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, asker, run_id, opened_at, opened,

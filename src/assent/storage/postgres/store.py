@@ -16,10 +16,10 @@ from typing import Any
 import psycopg
 
 from assent.protocol.error import (
+    StoreAwayError,
     StoreBusyError,
     StoreError,
     StoreUnknownError,
-    UnreachableError,
 )
 from assent.storage.postgres.bell import PostgresBell
 from assent.storage.postgres.connection import Address, Connection, connect, is_lost, plain_errors, rows
@@ -81,7 +81,7 @@ class PostgresStore:
         Without `may_wait`, a head that another process has raises StoreBusyError at once.
 
         Raises:
-            UnreachableError: the database does not answer; nothing was saved.
+            StoreAwayError: the database does not answer; nothing was saved.
             StoreUnknownError: it went away in the middle of a commit and does not come back.
         """
         with plain_errors(self.address), self._writers.borrow() as connection:
@@ -109,7 +109,7 @@ class PostgresStore:
                     raise StoreError("The database took a transaction back instead of keeping it.")
         # Only now: the connection has been given back, and another one is needed.
         if is_unknown and not self._is_saved(transaction):
-            raise UnreachableError(f"The database {self.address.name} went away; nothing was saved.")
+            raise StoreAwayError(f"The database {self.address.name} went away; nothing was saved.")
 
     def _roll_back(self, connection: Connection, error: BaseException) -> None:
         try:
@@ -138,7 +138,7 @@ class PostgresStore:
                     found = session.rows("event_hash", (number,))
                     connection.execute("ROLLBACK")
                     return bool(found) and bytes(found[0][0]) == hash_
-            except (UnreachableError, StoreBusyError) as error:
+            except (StoreAwayError, StoreBusyError) as error:
                 if time.monotonic() > until:
                     raise StoreUnknownError from error
                 time.sleep(_PAUSE)

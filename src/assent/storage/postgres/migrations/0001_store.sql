@@ -49,6 +49,7 @@ CREATE UNIQUE INDEX asks_key ON asks (project_number, key) WHERE key IS NOT NULL
 CREATE INDEX asks_open ON asks (project_number, opened) WHERE state = 'open';
 CREATE INDEX asks_due ON asks (project_number, deadline)
 WHERE state = 'open' AND deadline IS NOT NULL AND flags & 1 = 0;
+CREATE INDEX asks_deadline ON asks (deadline) WHERE state = 'open' AND deadline IS NOT NULL AND flags & 1 = 0;
 CREATE INDEX asks_run ON asks (project_number, run_id) WHERE state = 'open' AND run_id IS NOT NULL;
 CREATE INDEX asks_project ON asks (project_number, ask_number);
 
