@@ -24,6 +24,8 @@ SIDES = {
     "remote_caller": "web_caller:RemoteCaller",
     "plain_caller": "web_caller:PlainCaller",
     "web_crowd": "web_crowd:WebCrowd",
+    "postgres": "postgres:OursOnPostgres",
+    "bare_postgres": "postgres:BarePostgres",
 }
 """Each side's home, loaded where it is needed: what a process takes to start and to live is measured, too."""
 _out = threading.Lock()

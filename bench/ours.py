@@ -23,7 +23,7 @@ Say = Callable[[dict[str, Any]], None]
 class Ours:
     """One agent's or one person's process."""
 
-    def __init__(self, store: Path, role: str, say: Say) -> None:
+    def __init__(self, store: Path | str, role: str, say: Say) -> None:
         self._store = store
         self._who = PERSON if role == "person" else AGENT
         self._say = say

@@ -15,7 +15,7 @@ from hypothesis import settings
 from assent.client.identity import AGENT_MARKS
 from tools.postgres import PostgresServer
 
-__all__ = ["database", "postgres_server", "surroundings"]
+__all__ = ["bare_database", "database", "postgres_server", "surroundings"]
 
 # A busy machine must not turn a slow example into a failure; pytest bounds the whole test.
 settings.register_profile("assent", deadline=None, print_blob=True)
@@ -45,7 +45,15 @@ def postgres_server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def database(postgres_server: PostgresServer) -> Iterator[str]:
-    """Give the address of an empty database."""
-    url = postgres_server.new_database()
+    """Give the address of a database with an empty store in it."""
+    url = postgres_server.lend_database()
+    yield url
+    postgres_server.take_back(url)
+
+
+@pytest.fixture
+def bare_database(postgres_server: PostgresServer) -> Iterator[str]:
+    """Give the address of a database with nothing in it."""
+    url = postgres_server.new_database(is_bare=True)
     yield url
     postgres_server.drop_database(url)

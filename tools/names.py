@@ -40,7 +40,9 @@ _PASSING = (
 def known_ids(folder: Path, database: str | None = None) -> list[str]:
     """Return the ids of all asks in the stores below a folder, and in a database if there is one."""
     found: list[str] = []
-    hubs = [hub_on_file(path) for path in sorted(folder.rglob("*.db"))]
+    # A backup grows in a folder of its own, and nobody is to open it before it is whole.
+    paths = [path for path in sorted(folder.rglob("*.db")) if not path.parent.name.startswith(".assent-")]
+    hubs = [hub_on_file(path) for path in paths]
     for hub in hubs if database is None else [*hubs, hub_on_database(database)]:
         try:
             with hub.reading() as reader:

@@ -105,7 +105,7 @@ def _stage(page: Page) -> Iterator[_Stage]:
     with tempfile.TemporaryDirectory(prefix="assent-page-") as name, ExitStack() as props:
         ports = {_PORT: _free_port()}
         if f":{_DATABASE_PORT}" in page.text:
-            server = props.enter_context(PostgresServer())
+            server = props.enter_context(PostgresServer(is_durable=True))
             with psycopg.connect(server.url(), autocommit=True) as connection:
                 connection.execute("CREATE ROLE assent LOGIN")
                 connection.execute("CREATE DATABASE assent OWNER assent")

@@ -18,7 +18,7 @@ from assent.engine.receipt_event import ReceiptEvent
 from assent.engine.run_event import RunEvent
 from assent.engine.task_event import TaskEvent
 from assent.engine.token_event import TokenEvent
-from assent.hub.record import FlowStepped, TopicPosted
+from assent.hub.record import FlowStepped, StoreRestored, TopicPosted
 from assent.protocol.agent_result import Meaning
 from assent.protocol.answer import Answer
 from assent.protocol.ask import Ask, Claim, Outcome
@@ -115,7 +115,7 @@ def rows(struct: type[msgspec.Struct]) -> list[tuple[str, ...]]:
 
 def _events() -> list[type[msgspec.Struct]]:
     found = [event for events in TRANSITIONS.values() for event in events]
-    others = (*get_args(RunEvent), *get_args(ControlEvent), TopicPosted, FlowStepped)
+    others = (*get_args(RunEvent), *get_args(ControlEvent), TopicPosted, FlowStepped, StoreRestored)
     work = (*get_args(NotificationEvent), *get_args(TaskEvent), PolicySet)
     trust = (*get_args(ReceiptEvent), *get_args(TokenEvent))
     return [*dict.fromkeys(found), *others, *work, *trust]

@@ -78,6 +78,9 @@ NOTES: dict[tuple[str, str], str] = {
     ("AskEscalated", "to"): "Who is asked, too",
     ("AskUndelivered", "reason"): "Why",
     ("FlowStepped", "step"): "The entry of the journal",
+    ("StoreRestored", "at"): "When it was restored",
+    ("StoreRestored", "by"): "Who restored it",
+    ("StoreRestored", "message"): "Where the backup ended: the number and the hash of its last event",
 }
 NOTES |= {
     (event, name): note

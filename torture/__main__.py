@@ -21,6 +21,10 @@ from torture import (
     page,
     paused,
     plan_xml,
+    postgres_crowd,
+    postgres_leases,
+    postgres_outage,
+    postgres_race,
     race,
     redeemers,
     replays,
@@ -31,6 +35,7 @@ from torture import (
     strangers,
     tamper,
     terminal,
+    two_stores,
     wakes,
 )
 from torture.nest import WorkerLostError
@@ -64,6 +69,11 @@ TRIALS: tuple[Trial, ...] = (
     page.TRIAL,
     terminal.TRIAL,
     sitting.TRIAL,
+    postgres_outage.TRIAL,
+    postgres_race.TRIAL,
+    postgres_crowd.TRIAL,
+    postgres_leases.TRIAL,
+    two_stores.TRIAL,
 )
 
 

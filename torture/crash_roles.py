@@ -218,10 +218,13 @@ def _examine(store: Path, command: Command, finding: Finding) -> list[tuple[str,
     return faults
 
 
-def examiner(wire: Wire, store: str, told: list[str]) -> None:
-    """Look at a store that a traced program left, given what that program said."""
-    code, again = ("" if word == "done" else word for word in (*told, "killed", "killed")[:2])
-    wire.say(faults=_examine(Path(store), Command("answer"), Finding(code=code, again=again)))
+def examiner(wire: Wire) -> None:
+    """Look at stores that traced programs left, one after the other, given what each program said."""
+    while True:
+        left = wire.hear()
+        words = (*left["told"], "killed", "killed")[:2]
+        code, again = ("" if word == "done" else word for word in words)
+        wire.say(faults=_examine(Path(left["store"]), Command("answer"), Finding(code=code, again=again)))
 
 
 def main(store: str, verb: str) -> None:

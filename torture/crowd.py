@@ -164,7 +164,7 @@ TRIAL = Trial(
     run,
     (
         Twin("wake-anyone", "a wait is woken by its own ask", "others' answers", 0.1),
-        Twin("share-after-fork", "a forked child starts its hub anew", "unanswered", 0.5),
+        Twin("share-after-fork", "a forked child starts its hub anew", "unanswered", 0.1),
         Twin("open-over-a-fork", "no connection is open while a process forks", "lost", 0.1),
         Twin(
             "wait-for-ever",

@@ -5,7 +5,6 @@ Read by a worker of its own without any planted fault, so that the eye is never 
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 from zlib import crc32
 
@@ -13,7 +12,7 @@ import msgspec
 
 from assent.hub.audit import verify
 from assent.storage.port import Record
-from assent.storage.sqlite.store import SqliteStore
+from torture.look import hub_of
 from torture.nest import Nest
 from torture.nursery import Wire
 
@@ -47,10 +46,10 @@ class Log(msgspec.Struct, frozen=True):
     problems: list[str]
 
 
-def read_log(nest: Nest, project: str, *, is_audited: bool = True) -> Log:
+def read_log(nest: Nest, project: str, *, store: str = "", is_audited: bool = True) -> Log:
     """Read a project's log; with `is_audited` the store is verified, too."""
     worker = nest.start(
-        "torture.log:report", twin="", store=str(nest.store), project=project, is_audited=is_audited
+        "torture.log:report", twin="", store=store or str(nest.store), project=project, is_audited=is_audited
     )
     entries: list[Entry] = []
     while True:
@@ -63,7 +62,7 @@ def read_log(nest: Nest, project: str, *, is_audited: bool = True) -> Log:
 
 def report(wire: Wire, store: str, project: str, is_audited: bool) -> None:
     """Worker: tell a project's whole log."""
-    opened = SqliteStore(Path(store))
+    opened = hub_of(store).store
     with opened.reading() as reader, reader.snapshot():
         last = 0
         while records := reader.records(project, last, _PAGE):

@@ -5,20 +5,23 @@ Read by a worker of its own without any planted fault, so that the eye is never 
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from assent.client.connect import open_hub
+from assent.client.place import is_database
 from assent.engine.ask import AskOpened
 from assent.hub.audit import verify
+from assent.hub.hub import Hub
 from assent.hub.record import FlowStepped, decode_event
 from assent.protocol.ask import Ask
-from assent.storage.sqlite.store import SqliteStore
 from torture.nest import Nest
 from torture.nursery import Wire
 
-__all__ = ["ENDS", "Event", "Look", "Row", "look", "report", "row_of"]
+__all__ = ["ENDS", "Event", "Look", "Row", "hub_of", "look", "report", "row_of"]
 
 ENDS = ("ask.answered", "ask.declined", "ask.withdrawn", "ask.expired", "ask.superseded")
 _PAGE = 5_000
@@ -70,7 +73,12 @@ def row_of(ask: Ask) -> Row:
     return Row(ask.ask_id, ask.state, ask.sequence, ending.by, at, ending.command_id, values, ask.key)
 
 
-def look(nest: Nest, store: Path | None = None) -> Look:
+def hub_of(store: str) -> Hub:
+    """Return a hub on a store as workers are told of it: the path of a file, or the address of a database."""
+    return open_hub(store if is_database(store) else Path(store), os.environ)
+
+
+def look(nest: Nest, store: Path | str | None = None) -> Look:
     """Read a whole store."""
     worker = nest.start("torture.look:report", twin="", store=str(store or nest.store))
     rows: dict[str, Row] = {}
@@ -88,7 +96,7 @@ def look(nest: Nest, store: Path | None = None) -> Look:
 
 def report(wire: Wire, store: str) -> None:
     """Worker: tell all that is in the store."""
-    opened = SqliteStore(Path(store))
+    opened = hub_of(store).store
     with opened.reading() as reader, reader.snapshot():
         for head in reader.heads():
             wire.say(rows=[row_of(ask) for ask in reader.asks(head.project, None, 10_000_000)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 import tempfile
 from pathlib import Path
 
-from playwright.sync_api import Page
+from playwright.sync_api import Page, expect
 
 from assent.protocol.principal import Role
 from assent.testing import throwaway
@@ -36,6 +36,7 @@ _KINDS = {
     "not drawn or answered": ("not drawn", "cannot be answered"),
 }
 _TEXT = "/page/text.js"
+_UNDRAWN_MILLISECONDS = 5_000
 
 
 def run(plan: Plan) -> Verdict:
@@ -99,6 +100,10 @@ def _unguard(page: Page, twin: str) -> None:
     """Give the page a module that lacks its guard."""
     if not twin:
         return
+    if twin == "markup":
+        expect.set_options(
+            timeout=_UNDRAWN_MILLISECONDS
+        )  # no list is ever drawn: the policy keeps it from that
     given, instead = {
         "unmarked": ("  if (PLAIN.test(given)", "  return [given];\n  if (PLAIN.test(given)"),
         "markup": (
@@ -121,5 +126,5 @@ TRIAL = Trial(
         Twin("unmarked", "what cannot be seen is shown as a mark", "hidden characters", 0.013),
         Twin("markup", "text is never read as markup", "policy breaches", 0.003),
     ),
-    share=0.007,
+    share=0.004,
 )

@@ -8,19 +8,18 @@ import signal
 import time
 from contextlib import closing
 from http.client import HTTPConnection, HTTPException
-from pathlib import Path
 
 import msgspec
 from starlette.responses import Response
 
 from assent.cli.exit import run
 from assent.client.client import Client
-from assent.client.connect import open_hub
 from assent.client.http.door import HttpDoor
 from assent.client.verbs import Verb
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.surfaces.http import app
 from assent.surfaces.http.serve import open_socket
+from torture.look import hub_of
 from torture.nest import Nest, Worker, WorkerLostError
 from torture.nursery import Wire
 from torture.swap import swap
@@ -49,8 +48,11 @@ def caller(trusted: Trusted) -> Client:
 class Served:
     """A store with a server on it, seen from a trial; it can be killed and started again at the same address."""
 
-    def __init__(self, nest: Nest) -> None:
+    def __init__(self, nest: Nest, store: str | None = None, *, role: str = "torture.site:server") -> None:
+        """Serve the nest's own store, or another one: the address of a database may have several servers."""
         self._nest = nest
+        self._store = store or str(nest.store)
+        self._role = role
         self.port = _free_port()
         self.worker = self.start()
 
@@ -61,8 +63,7 @@ class Served:
 
     def start(self, untold: int = 0) -> Worker:
         """Start it, and wait until it answers; with `untold` it dies between the deed and the reply of that change."""
-        store = str(self._nest.store)
-        self.worker = self._nest.start("torture.site:server", store=store, port=self.port, untold=untold)
+        self.worker = self._nest.start(self._role, store=self._store, port=self.port, untold=untold)
         until = time.monotonic() + _PATIENCE
         while not self.is_well():
             if time.monotonic() > until or (self.worker.is_gone and not untold):
@@ -83,7 +84,7 @@ class Served:
 
     def trust(self, *who: tuple[Role, str]) -> list[Trusted]:
         """Return a token for each of these."""
-        worker = self._nest.start("torture.site:minter", twin="", store=str(self._nest.store), who=list(who))
+        worker = self._nest.start("torture.site:minter", twin="", store=self._store, who=list(who))
         secrets = worker.hear()["secrets"]
         worker.join()
         return [
@@ -122,7 +123,7 @@ def _die_before_reply(untold: int) -> None:
 
 def minter(wire: Wire, store: str, who: list[tuple[Role, str]]) -> None:
     """Make tokens, as somebody at a terminal does."""
-    hub = open_hub(Path(store), os.environ)
+    hub = hub_of(store)
     person = Client(hub, PROJECT, Principal(Role.HUMAN, "minter"), assurance=Assurance.TERMINAL)
     made = [person.create_token(role, name=name, projects=(PROJECT,)) for role, name in who]
     wire.say(secrets=[secret for _, secret in made])

@@ -35,6 +35,7 @@ from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, ConflictError, StoreError, UnrecognisedError
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
+from assent.storage.postgres import store as postgres_store
 from assent.storage.queries import load_queries
 from assent.storage.sql.transaction import SqlTransaction
 from assent.storage.sqlite import connection as connection_module
@@ -44,6 +45,7 @@ from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.store import SqliteStore
 from assent.storage.writer import Writer
 from assent.surfaces import race
+from torture.postgres_twins import POSTGRES_PLANTS
 from torture.review_twins import REVIEW_PLANTS
 from torture.run_twins import RUN_PLANTS
 from torture.server_twins import SERVER_PLANTS
@@ -111,12 +113,13 @@ def _look_then_write() -> None:
 
     swap(Hub, "handle", looked)
     swap(SqlTransaction, "ask", remembered)
-    swap(store_module, "load_queries", loosened)
+    for module in (store_module, postgres_store):
+        swap(module, "load_queries", loosened)
 
 
 def _fail_together() -> None:
-    def all_fail(hub: Hub, group: list[Work], error: Exception, may_wait: bool) -> None:  # noqa: ARG001 - the guard's
-        hub._fail(group, AssentError("The group failed."))
+    def all_fail(hub: Hub, group: list[Work], error: Exception, may_wait: bool, began: float) -> None:  # noqa: ARG001 - the guard's
+        hub._fail(group, AssentError("The group failed."), began)
 
     swap(Hub, "_alone", all_fail)
 
@@ -282,4 +285,5 @@ _PLANTS: dict[str, Callable[[], None]] = {
     **RUN_PLANTS,
     **REVIEW_PLANTS,
     **SERVER_PLANTS,
+    **POSTGRES_PLANTS,
 }

@@ -12,6 +12,7 @@ from bench.measure import (
     late,
     newest,
     page,
+    postgres,
     rate,
     restart,
     server,
@@ -43,6 +44,10 @@ MEASUREMENTS: dict[str, tuple[str, Callable[[Session], Iterator[Figure]]]] = {
     "server": (
         "Server: wakes, broadcasts, waiting polls and requests, beside a bare echo under the same uvicorn",
         server.measure,
+    ),
+    "postgres": (
+        "PostgreSQL: wakes, rates, several servers, many who wait and the inbox, beside bare psycopg",
+        postgres.measure,
     ),
     "page": (
         "Page: the inbox in a real browser, beside a page of plain rows and bare requests",

@@ -134,8 +134,8 @@ _HOMES = {
     "assent.protocol.topic": ("Message",),
     "assent.surfaces.own_terminal": ("open_terminal",),
 }
-_PARTS = {"PostgresStore": "assent.storage.postgres.store"}
-"""Not public, and loaded only where it is used: its driver is an extra, and takes its time."""
+_PARTS = {"PostgresStore": "assent.storage.postgres.store", "TRACES": "assent.client.traces"}
+"""Not public, and loaded only where they are used: what they lean on is an extra, and takes its time."""
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = ["__version__", *sorted(_HOME_OF)]  # noqa: PLE0604 - the table above is the list

@@ -61,7 +61,7 @@ REACHING: dict[str, list[tuple[str, ...]]] = {
     "audit": [("verify",)],
 }
 """What of each command reaches the store, with arguments that are right."""
-KEEPING_OFF = {"plan", "completion", "demo", "doctor", "serve"}
+KEEPING_OFF = {"plan", "completion", "demo", "doctor", "serve", "store"}
 """Those that need no store, or say in their own way that it is not there."""
 CASES = [(name, *arguments) for name, each in REACHING.items() for arguments in each]
 
@@ -123,7 +123,7 @@ def test_command_on_an_address_of_an_unknown_scheme_is_refused_with_the_known_on
     ended = call(*arguments)
     assert (ended.status, ended.out) == (2, "")
     assert ended.err.count("\n") == 1
-    assert "sqlite:///path/file.db or a server's http://host:port" in ended.err
+    assert "sqlite:///path/file.db, postgresql://host/database or a server's http://host:port" in ended.err
     assert not desk.store.exists()
 
 

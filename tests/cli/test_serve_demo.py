@@ -96,16 +96,27 @@ class Inbox:
 
 @pytest.fixture
 def server(shell: Shell) -> Iterator[Served]:
-    """Give a server with a demo on a throw-away store."""
+    """Give a server with a demo on a throw-away store, at which nobody has done anything yet."""
     with served(shell, "--demo", "--throwaway", TMPDIR=str(shell.folder)) as server:
         yield server
 
 
 @pytest.fixture
-def inbox(server: Served) -> Iterator[Inbox]:
-    """Give somebody who followed the link."""
+def newcomer(server: Served) -> Iterator[Inbox]:
+    """Give somebody who followed its link."""
     with server.sign_in() as browser:
         yield Inbox(browser)
+
+
+@pytest.fixture(scope="module")
+def inbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inbox]:
+    """Give somebody at a demo for all tests that do something: each has agents there that no other test answers."""
+    folder = tmp_path_factory.mktemp("demo") / "shop"
+    folder.mkdir()
+    shell = Shell(folder)
+    with served(shell, "--demo", "--throwaway", TMPDIR=str(folder)) as server, server.sign_in() as browser:
+        yield Inbox(browser)
+    shell.close()
 
 
 # What a newcomer sees
@@ -124,10 +135,14 @@ def test_all_six_kinds_are_asked_within_five_seconds_of_the_first_page(server: S
     assert (max(first.values()) - began).total_seconds() < FIVE_SECONDS
     askers = [ask["asker"] for ask in asks]
     assert len(askers) == len(set(askers)) <= len(AGENTS)
+    # The link stands on a line of its own: it is what a newcomer looks for. Nothing is opened by itself.
+    assert f"    {server.url}/sign-in#{server.code}" in server.said.splitlines()
+    assert "  sign in" not in server.said
 
 
-def test_asks_show_what_each_kind_can_hold(inbox: Inbox) -> None:
+def test_asks_show_what_each_kind_can_hold(newcomer: Inbox) -> None:
     """Several fields at once, commands of a gate, a difference and a deadline that says no, a task that waits."""
+    inbox = newcomer
     fields = inbox.asked("librarian")["prompt"]["fields"]
     assert [(field["multiple"], bool(field["options"]), field["free"]) for field in fields] == [
         (True, True, False),
@@ -155,13 +170,6 @@ def test_demo_on_a_store_of_ones_own_plays_in_the_current_project(shell: Shell) 
         wait_for(lambda: len({ask.kind for ask in shell.waiting()}) >= 3)
         assert inbox.run("demo-builder")["project"] == "shop"
         assert f"  store    {shell.store}" in server.said.splitlines()
-
-
-def test_link_stands_on_a_line_of_its_own(server: Served) -> None:
-    """It is what a newcomer looks for; nothing is opened by itself."""
-    lines = server.said.splitlines()
-    assert f"    {server.url}/sign-in#{server.code}" in lines
-    assert "  sign in" not in server.said
 
 
 # How agents react

@@ -1,5 +1,7 @@
 """`assent` alone on a terminal, at a server: live in every project, and back by itself when the server is."""
 
+import socket
+
 import pytest
 
 from assent.protocol.principal import Role
@@ -12,22 +14,25 @@ __all__: list[str] = []
 ENTER = "\r"
 
 
+QUESTION = ("Which database?", "-o", "PostgreSQL", "-o", "SQLite")
+
+
+def make_token(shell: Shell, role: Role) -> str:
+    """Return a token for every project."""
+    made = shell.run(*("token", "create", "--role", role, "--name", "ana", "--all-projects", "--unattended"))
+    assert made.status == 0, made.err
+    return made.out.strip()
+
+
 @pytest.fixture
-def tokens(shell: Shell) -> dict[Role, str]:
-    """Give the tokens of an agent and of a person, for every project."""
-    found = {}
-    for role in (Role.AGENT, Role.HUMAN):
-        made = shell.run(
-            *("token", "create", "--role", role, "--name", "ana", "--all-projects", "--unattended")
-        )
-        assert made.status == 0, made.err
-        found[role] = made.out.strip()
-    return found
+def token(shell: Shell) -> str:
+    """Give the token of a person."""
+    return make_token(shell, Role.HUMAN)
 
 
-def place(url: str, tokens: dict[Role, str]) -> dict[str, str]:
+def place(url: str, token: str) -> dict[str, str]:
     """Return what a person says to be at the server."""
-    return {"ASSENT_STORE": url, "ASSENT_TOKEN": tokens[Role.HUMAN]}
+    return {"ASSENT_STORE": url, "ASSENT_TOKEN": token}
 
 
 def ask_there(shell: Shell, url: str, token: str, project: str, title: str) -> str:
@@ -40,35 +45,33 @@ def ask_there(shell: Shell, url: str, token: str, project: str, title: str) -> s
 
 
 def test_inbox_at_a_server_hears_of_asks_in_projects_that_are_there_and_that_are_new(
-    shell: Shell, tokens: dict[Role, str]
+    shell: Shell, token: str
 ) -> None:
     """The feed of each project is followed; a project that is new is found within seconds."""
-    with served(shell) as server:
-        ask_id = ask_there(shell, server.url, tokens[Role.AGENT], "shop", "Which database?")
-        with Window(shell, changes=place(server.url, tokens)) as window:
-            window.armed("1 wait", "Which database?")
-            ask_there(shell, server.url, tokens[Role.AGENT], "shop", "Which queue?")
-            window.until("2 wait")
-            ask_there(shell, server.url, tokens[Role.AGENT], "annex", "Which cache?")
-            window.until("3 wait", "Which database?")
-            window.press("b")
-            window.until("Marked: SQLite")
-            window.press(ENTER)
-            window.until("2 wait")
-            window.press("q")
-            assert window.end() == 0
+    agent = make_token(shell, Role.AGENT)
+    ask_id = shell.open(*QUESTION)
+    with served(shell) as server, Window(shell, changes=place(server.url, token)) as window:
+        window.armed("1 wait", "Which database?")
+        ask_there(shell, server.url, agent, "shop", "Which queue?")
+        window.until("2 wait")
+        ask_there(shell, server.url, agent, "annex", "Which cache?")
+        window.until("3 wait", "Which database?")
+        window.press("b")
+        window.until("Marked: SQLite")
+        window.press(ENTER)
+        window.until("2 wait")
+        window.press("q")
+        assert window.end() == 0
     told = shell.ask(ask_id)
     assert not told.is_open
 
 
-def test_server_that_goes_away_is_said_to_and_comes_back_with_the_mark(
-    shell: Shell, tokens: dict[Role, str]
-) -> None:
+def test_server_that_goes_away_is_said_to_and_comes_back_with_the_mark(shell: Shell, token: str) -> None:
     """Nothing is sent meanwhile; when a server is there again the same keys answer. Leaving does not wait for it."""
+    ask_id = shell.open(*QUESTION)
     with served(shell) as server:
         url = server.url
-        ask_id = ask_there(shell, url, tokens[Role.AGENT], "shop", "Which database?")
-        window = Window(shell, changes=place(url, tokens))
+        window = Window(shell, changes=place(url, token))
         window.armed("Which database?")
         window.press("b")
         window.until("Marked: SQLite")
@@ -84,19 +87,18 @@ def test_server_that_goes_away_is_said_to_and_comes_back_with_the_mark(
         finally:
             again.stop()
         assert not shell.ask(ask_id).is_open
-        window.until("OFFLINE")
         window.press("q")
         assert window.end() == 0
 
 
-def test_inbox_opens_where_the_server_is_away_and_says_so(shell: Shell, tokens: dict[Role, str]) -> None:
+def test_inbox_opens_where_the_server_is_away_and_says_so(shell: Shell, token: str) -> None:
     """It does not wait for the server to open, and finds it once it is there."""
-    with served(shell) as server:
-        url = server.url
-        ask_there(shell, url, tokens[Role.AGENT], "shop", "Which database?")
-    with Window(shell, changes=place(url, tokens)) as window:
+    shell.open(*QUESTION)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    with Window(shell, changes=place(f"http://127.0.0.1:{port}", token)) as window:
         window.until("OFFLINE")
-        again = Served(shell, ("--port", url.rpartition(":")[2]), {})
+        again = Served(shell, ("--port", str(port)), {})
         try:
             assert "ana" in window.armed("1 wait", "Which database?")
         finally:

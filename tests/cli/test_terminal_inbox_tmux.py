@@ -14,7 +14,7 @@ __all__: list[str] = []
 WINDOWS: list[type[Window] | type[TmuxWindow]] = [Window]
 if shutil.which("tmux"):
     WINDOWS.append(TmuxWindow)
-ENTER, CTRL_C = "\r", "\x03"
+ENTER, CTRL_C, F2 = "\r", "\x03", "\x1bOQ"
 WRITER = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text('in my own editor')"
 
 
@@ -63,3 +63,18 @@ def test_words_are_written_in_the_persons_own_editor(shell: Shell) -> None:
     answer = shell.ask(ask_id).answer
     assert answer is not None
     assert list(answer.values.values()) == [("in my own editor",)]
+
+
+def test_words_and_the_key_that_sends_them_in_one_burst_are_all_sent(shell: Shell) -> None:
+    """As a paste or a slow line delivers them: the key must not overtake the letters."""
+    ask_id = shell.open("What must the rollout not touch?")
+    words = "The ledger of last year. " * 8
+    with Window(shell) as window:
+        window.armed("What must the rollout")
+        window.press("i")
+        window.until("F2 sends")
+        window.press(f"{words}{F2}")
+        window.until("0 wait")
+    answer = shell.ask(ask_id).answer
+    assert answer is not None
+    assert list(answer.values.values()) == [(words.strip(),)]

@@ -19,6 +19,25 @@ from tests.samples import AGENT, NOON, WHICH, digest_of
 __all__ = ["PROJECT", "clock", "dump", "hub", "opening", "send", "send_group", "store", "tell", "tell_group"]
 
 PROJECT = "test"
+ON_EACH_STORE = {
+    "test_feed",
+    "test_hub",
+    "test_receipts",
+    "test_replay",
+    "test_steering",
+    "test_waiters",
+}
+"""The files whose tests run on SQLite and on PostgreSQL."""
+ON_A_FILE = {
+    "test_command_that_was_given_up_is_never_done",
+    "test_look_goes_on_while_a_due_deadline_cannot_be_applied",
+    "test_loop_is_not_blocked_by_a_store_that_is_held",
+    "test_notifications_are_read_by_plain_sql_from_open_questions",
+    "test_strict_hub_takes_only_uuids",
+    "test_tampering_with_a_receipt_is_found",
+    "test_task_is_told_that_the_store_is_busy_as_a_thread_is",
+}
+"""Those of their tests that take hold of the file itself, as does every one that asks for its `path`."""
 BOUND = 10.0
 """No single wait of these tests is longer."""
 
@@ -29,10 +48,25 @@ def clock() -> FakeClock:
     return FakeClock(NOON)
 
 
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Have the tests of some files run on each store."""
+    is_wanted = metafunc.module.__name__.rpartition(".")[2] in ON_EACH_STORE
+    is_on_file = metafunc.function.__name__ in ON_A_FILE or "path" in metafunc.fixturenames
+    if is_wanted and not is_on_file and "store_kind" in metafunc.fixturenames:
+        metafunc.parametrize("store_kind", ["sqlite", "postgres"])
+
+
 @pytest.fixture
-def store(clock: FakeClock) -> Iterator[ThrowawayStore]:
+def store_kind() -> str:
+    """Say which store a test stands on."""
+    return "sqlite"
+
+
+@pytest.fixture
+def store(clock: FakeClock, store_kind: str, request: pytest.FixtureRequest) -> Iterator[ThrowawayStore]:
     """Give an empty store on `clock`."""
-    with throwaway(project=PROJECT, clock=clock) as made:
+    database = request.getfixturevalue("database") if store_kind == "postgres" else None
+    with throwaway(project=PROJECT, clock=clock, database=database) as made:
         yield made
 
 

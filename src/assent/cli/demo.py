@@ -57,8 +57,9 @@ def command(place: Place, /) -> int:
       assent demo --store sqlite:///demo.db
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     is_kept = place.store is not None
-    if is_kept and place.is_server:
-        raise click.UsageError("The demo plays on a file of its own, and not on a server: leave --store out.")
+    if is_kept and not isinstance(place.address, Path):
+        what = "a server" if place.is_server else "a database"
+        raise click.UsageError(f"The demo plays on a file of its own, and not on {what}: leave --store out.")
     with ExitStack() as stack:
         if not is_kept:
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="assent-demo-"))

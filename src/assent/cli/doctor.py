@@ -10,7 +10,7 @@ import os
 import platform
 import stat
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,6 +20,7 @@ import click
 import msgspec
 
 from assent import __version__
+from assent.cli.doctor_check import REMEDIES, Check, guarded
 from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place, is_there
@@ -27,17 +28,7 @@ from assent.client.door import run_call, until
 from assent.client.identity import agent, agent_mark, person
 from assent.client.place import noted_stores
 from assent.protocol.display import display
-from assent.protocol.error import (
-    AssentError,
-    ForbiddenError,
-    StoreBusyError,
-    StoreDamagedError,
-    StoreFullError,
-    StoreReadOnlyError,
-    StoreTooNewError,
-    UnauthorisedError,
-    UnreachableError,
-)
+from assent.protocol.error import AssentError, ForbiddenError, UnauthorisedError
 from assent.protocol.principal import Role
 from assent.protocol.words import count
 from assent.storage.sqlite.bell import runtime_folder
@@ -55,24 +46,6 @@ _ROLES = {
     Role.AGENT: "asks, and answers nothing",
     Role.OBSERVER: "looks on",
 }
-_REMEDIES: dict[type[AssentError], str] = {
-    StoreReadOnlyError: "Give yourself the right to write the file and its folder (chmod u+w), or name another --store.",
-    StoreDamagedError: "Move the file and its -wal and -shm files away and restore a copy; do not delete them.",
-    StoreFullError: "Free some space; nothing was lost.",
-    StoreBusyError: "Look for a process that hangs while it holds the store.",
-    StoreTooNewError: "Upgrade Assent.",
-    UnreachableError: "Start it with assent serve, or correct the address.",
-    UnauthorisedError: "Set ASSENT_TOKEN to a token of that server: assent token create makes one there.",
-}
-
-
-class Check(msgspec.Struct, frozen=True):
-    """One thing that was looked at."""
-
-    name: str
-    value: str
-    ok: bool = True
-    remedy: str = ""
 
 
 @click.command("doctor", cls=PlacedCommand)
@@ -108,17 +81,36 @@ def look(place: Place) -> Iterator[Check]:
     """Look at everything; nothing that is found stops the looking."""
     yield Check("assent", __version__)
     yield Check("python", f"{platform.python_version()} ({sys.executable})")
-    yield from _server(place) if _is_server(place) else _embedded(place)
+    yield from _parts(place)
     installed = [name for name, module in _EXTRAS.items() if find_spec(module) is not None]
     absent = [name for name in _EXTRAS if name not in installed]
     yield Check("extras", f"{', '.join(installed) or 'none'} (not installed: {', '.join(absent) or 'none'})")
 
 
-def _is_server(place: Place) -> bool:
+def _parts(place: Place) -> Iterator[Check]:
     try:
-        return place.is_server
+        is_server, is_database = place.is_server, place.is_database
     except AssentError:  # the address is of no known form, which is told in its place
-        return False
+        is_server = is_database = False
+    if is_server:
+        return _server(place)
+    return _database(place) if is_database else _embedded(place)
+
+
+def _database(place: Place) -> Iterator[Check]:
+    yield Check("store", f"{place.shown} (by {_source(place)})")
+    yield guarded("project", lambda: Check("project", place.project_name))
+    if find_spec("psycopg") is None:
+        remedy = "pip install 'assent[postgres]'"
+        yield Check("psycopg", "not installed, and a database needs it", ok=False, remedy=remedy)
+    else:
+        from assent.cli.doctor_database import look_at_database
+
+        found = list(look_at_database(str(place.address)))
+        yield from found
+        if found[-1].ok and found[-1].name == "contents":
+            yield guarded("runs", lambda: _runs(place))
+    yield from _who(place)
 
 
 def _embedded(place: Place) -> Iterator[Check]:
@@ -131,11 +123,11 @@ def _embedded(place: Place) -> Iterator[Check]:
 def _server(place: Place) -> Iterator[Check]:
     yield Check("http", f"httpx2 {version('httpx2')}")
     yield Check("server", f"{place.address} (by {_source(place)})")
-    yield _guarded("project", lambda: Check("project", place.project_name))
+    yield guarded("project", lambda: Check("project", place.project_name))
     yield Check(
         "token", "ASSENT_TOKEN is set" if place.environ.get("ASSENT_TOKEN") else "ASSENT_TOKEN is not set"
     )
-    yield _guarded("who", lambda: _holder(place))
+    yield guarded("who", lambda: _holder(place))
     yield _marks(place)
 
 
@@ -145,7 +137,7 @@ def _holder(place: Place) -> Check:
         who = run_call(until(door.who()))
     if who is None:
         return Check(
-            "who", "nobody: the server knows no such token", ok=False, remedy=_REMEDIES[UnauthorisedError]
+            "who", "nobody: the server knows no such token", ok=False, remedy=REMEDIES[UnauthorisedError]
         )
     return Check("who", f"{who} {_ROLES[who.role]}")
 
@@ -174,11 +166,11 @@ def _store(place: Place) -> Iterator[Check]:
     if not is_there(path):
         yield Check("file", "not there yet; the first ask makes it")
         return
-    yield _guarded("file", lambda: _file(path))
-    contents = _guarded("contents", lambda: _contents(place))
+    yield guarded("file", lambda: _file(path))
+    contents = guarded("contents", lambda: _contents(place))
     yield contents
     if contents.ok:
-        yield _guarded("runs", lambda: _runs(place))
+        yield guarded("runs", lambda: _runs(place))
 
 
 def _source(place: Place) -> str:
@@ -186,16 +178,6 @@ def _source(place: Place) -> str:
     if place.store:
         return "--store"
     return "ASSENT_STORE" if place.environ.get("ASSENT_STORE") else "this folder"
-
-
-def _guarded(name: str, check: Callable[[], Check]) -> Check:
-    try:
-        return check()
-    except AssentError as error:
-        remedy = next((_REMEDIES[kind] for kind in type(error).__mro__ if kind in _REMEDIES), "")
-        return Check(name, error.message, ok=False, remedy=remedy)
-    except OSError as error:
-        return Check(name, str(error), ok=False, remedy="Look at the rights of the file and its folders.")
 
 
 def _file_system(path: Path) -> Check:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import quote
 
 from assent.cli.lookout import RECENT, Lookout, Sight, sort_runs
 from assent.cli.place import Place, acting, is_there, now
@@ -29,7 +30,7 @@ _VIA = "inbox"
 _STORES_SECONDS = 1.0
 """So often it is looked which stores there are."""
 _SERVER_SECONDS = 3.0
-"""So often a server is looked at though it told of nothing."""
+"""So often a server or a database is looked at though it told of nothing."""
 
 
 class StoreFeed:
@@ -57,11 +58,12 @@ class StoreFeed:
     def _watch(self) -> None:
         """Tell of stores that come and go: those that are open tell of everything else themselves."""
         known = self._places()
-        seconds = _SERVER_SECONDS if self._place.is_server else _STORES_SECONDS
+        is_elsewhere = isinstance(self._place.address, str)
+        seconds = _SERVER_SECONDS if is_elsewhere else _STORES_SECONDS
         while not self._is_closed.wait(seconds):
             found = self._places()
-            # A server that is gone tells nobody: only looking shows it.
-            if found != known or self._place.is_server:
+            # A server that is gone tells nobody: only looking shows it. So does a database.
+            if found != known or is_elsewhere:
                 known = found
                 self._tell()
 
@@ -128,7 +130,8 @@ class StoreFeed:
     def address(self, ask: Ask) -> str:
         home = self._homes.get(ask.ask_id)
         url = "" if home is None else home.url
-        return f"{url}/#/inbox/{ask.project}/{ask.ask_id}" if url.startswith("http") else ""
+        # A project may be called by anything that can be read, and an address cannot hold all of that.
+        return f"{url}/#/inbox/{quote(ask.project, safe='')}/{ask.ask_id}" if url.startswith("http") else ""
 
     def close(self) -> None:
         self._is_closed.set()

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 import click
 from click.shell_completion import CompletionItem
 
-from assent.cli.place import Place, acting, is_there
+from assent.cli.place import Place, acting, is_there, show_address
 from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
 from assent.client.door import Door, run_call, until
@@ -91,7 +91,7 @@ def look(place: Place, address: Path | str, read: Callable[[Door], list[T]], tro
     except AssentError as error:
         if address == place.address:
             raise
-        troubles.append(f"{address} ({error.message})")
+        troubles.append(f"{show_address(address)} ({error.message})")
         return []
 
 

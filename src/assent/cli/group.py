@@ -23,7 +23,8 @@ def _keep(context: click.Context, parameter: click.Parameter, value: str | None)
 
 def _place_options() -> list[click.Parameter]:
     store = (
-        "Use this store, as in sqlite:///path/file.db, or this server, as in http://host:port, with ASSENT_TOKEN. "
+        "Use this store, as in sqlite:///path/file.db or postgresql://user@host/database, or this server, as in "
+        "http://host:port, with ASSENT_TOKEN. "
         "[env: ASSENT_STORE; default: .assent/assent.db of this folder]"
     )
     project = "Act in this project. [env: ASSENT_PROJECT; default: the folder's name]"

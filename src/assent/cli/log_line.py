@@ -243,6 +243,9 @@ _WORDS: dict[str, Callable[[Told], str]] = {
     "policy.set": _policy,
     "receipt.granted": _granted,
     "receipt.redeemed": lambda told: f"{_by(told)} redeemed it",
+    "store.restored": lambda told: (
+        f"{_by(told)} restored it from a backup that ends at event {told['message']['sequence']}"
+    ),
     "token.created": _token_created,
     "token.revoked": lambda told: f"{_by(told)} revoked it",
 }

@@ -17,7 +17,7 @@ import click
 from assent.cli.exit import DONE, ENDED, FAILED, STILL_OPEN, UNFINISHED, say
 from assent.cli.gate_file import FOLDER
 from assent.cli.group import PlacedCommand
-from assent.cli.place import Place
+from assent.cli.place import Place, show_address
 from assent.cli.span import SPAN
 from assent.client.identity import agent
 from assent.client.place import find_root, state_folder
@@ -179,7 +179,9 @@ def _output_folder(place: Place) -> Path:
     address = place.address
     if not isinstance(address, str):
         return Path(f"{address}-runs")
-    server = re.sub(r"[^\w.-]+", "_", address.partition("://")[2])
+    server = re.sub(
+        r"[^\w.-]+", "_", show_address(address).partition("://")[2]
+    )  # a password is in no folder's name
     return (state_folder(place.environ) or find_root(Path.cwd()) / FOLDER) / f"{server}-runs"
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from assent.client.door import Door
     from assent.protocol.principal import Assurance, Principal
 
-__all__ = ["Place", "acting", "is_there", "now"]
+__all__ = ["Place", "acting", "is_there", "now", "show_address"]
 
 
 def now() -> datetime:
@@ -33,10 +33,30 @@ def acting(door: Door, said: Principal) -> Principal:
     return run_call(until(door.who())) or said
 
 
+def show_address(address: Path | str) -> str:
+    """Return an address for people and logs: of a database, without its password and settings.
+
+    Nothing is taken for certain here, also where what is installed could read it: a password may hold any character.
+
+    >>> show_address("postgresql://ana:secret@db.example/assent?sslmode=require")
+    'postgresql://ana@db.example/assent'
+    """
+    from assent.client.place import is_database
+
+    if isinstance(address, Path) or not is_database(address):
+        return str(address)
+    before, _, after = address.partition("://")[2].rpartition("@")
+    user = before.partition(":")[0]
+    if any(sign in before for sign in "?#") or "/" in user:
+        return "postgresql://..."  # it cannot be told where a secret ends
+    where = after.partition("?")[0].partition("#")[0]
+    return f"postgresql://{user}@{where}" if user else f"postgresql://{where}"
+
+
 def is_there(address: Path | str) -> bool:
     """Whether a store's file exists. What may not be looked at exists: opening it will say what is wrong.
 
-    A server is always there: whether it answers is found out by asking it.
+    A server or a database is always there: whether it answers is found out by asking it.
     """
     if isinstance(address, str):
         return True
@@ -80,18 +100,43 @@ class Place:
         return isinstance(address, str) and is_server(address)
 
     @property
+    def is_database(self) -> bool:
+        """Whether the current store is a database."""
+        return isinstance(self.address, str) and not self.is_server
+
+    @property
+    def shown(self) -> str:
+        """The current store's address for people; no password is in it."""
+        return show_address(self.address)
+
+    @property
+    def own_address(self) -> Path | str:
+        """The file or the database of the current store.
+
+        Raises:
+            BadRequestError: it is a server, and what it keeps is its own business.
+        """
+        from assent.protocol.error import BadRequestError
+
+        if self.is_server:
+            raise BadRequestError(
+                f"{self.address} is a server, and this needs a store of its own: sqlite:///path/file.db."
+            )
+        return self.address
+
+    @property
     def path(self) -> Path:
         """The file of the current store, absolute.
 
         Raises:
-            BadRequestError: it is a server, and the file is the server's own business.
+            BadRequestError: it is a server or a database, and no file of this machine.
         """
         from assent.protocol.error import BadRequestError
 
-        address = self.address
+        address = self.own_address
         if isinstance(address, str):
             raise BadRequestError(
-                f"{address} is a server, and this needs a store of its own: sqlite:///path/file.db."
+                f"{self.shown} is a database, and this needs a file: sqlite:///path/file.db."
             )
         return address
 

@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     import socket
 
     from assent.surfaces.http.sign_in import SignIn
+    from assent.surfaces.http.watch import Scrape, SiteWatch
 
 __all__ = ["DEFAULT_PORT", "command"]
 
@@ -117,7 +118,7 @@ def command(place: Place, /, **given: Any) -> int:
         if given["throwaway"]:
             place.store = f"sqlite:///{folder}/assent.db"
             place.project = place.project or place.environ.get("ASSENT_PROJECT") or HOME
-        hub = open_hub(place.path, place.environ)
+        hub = open_hub(place.own_address, place.environ)
         stack.callback(hub.close)
         door = EmbeddedDoor(hub)
         if is_public and not _has_person(door):
@@ -162,7 +163,8 @@ class _Serving:
         from assent.surfaces.http.site import Site
 
         settings = self._settings
-        site = Site(self._door)
+        watch, scrape = _find_watch()
+        site = Site(self._door, watch, scrape)
         code, sign_in, refusal = "", None, "sign in with a token: this address is no secret"
         if not is_public:
             code, sign_in, refusal = self._make_sign_in()
@@ -193,7 +195,7 @@ class _Serving:
         place = self._place
         lines = [
             f"Assent listens on {self.url}",
-            f"  store    {place.path}",
+            f"  store    {place.shown}",
             f"  project  {place.project_name}",
             "  agents   assent token create --role agent",
             f"           then ASSENT_STORE={self.url} ASSENT_TOKEN=THE_TOKEN",
@@ -219,11 +221,10 @@ class _Serving:
     def _begin_demo(self, folder: Path) -> list[str]:
         """Let the agents play; return what is said of it."""
         place = self._place
-        is_kept = folder not in place.path.parents
+        store = place.own_address
+        is_kept = isinstance(store, str) or folder not in store.parents
         prefix = KEPT_PREFIX if is_kept else ""
-        self._stack.enter_context(
-            playing(place.path, place.project_name, folder, place.environ, prefix=prefix)
-        )
+        self._stack.enter_context(playing(store, place.project_name, folder, place.environ, prefix=prefix))
         lines = [f"  demo     {len(AGENTS)} agents ask and run, until the server ends"]
         if is_kept:
             others = ", ".join(sorted({name for name in AGENTS.values() if name is not None}))
@@ -234,6 +235,28 @@ class _Serving:
         if self._settings.port is None and self._port != DEFAULT_PORT:
             lines.append(f"           on a free port, as {DEFAULT_PORT} is taken")
         return lines
+
+
+def _find_watch() -> tuple[SiteWatch | None, Scrape | None]:
+    """Return who watches the server: who counts, where that extra is there, and who traces, where a program wants it.
+
+    Whoever wants spans starts the server with OpenTelemetry loaded and its provider set (`opentelemetry-instrument
+    assent serve`); where it is not loaded, nobody has set one.
+    """
+    from assent.surfaces.http.watch import Watches
+
+    watches: list[SiteWatch] = []
+    scrape: Scrape | None = None
+    if find_spec("prometheus_client") is not None:
+        from assent.surfaces.http.metrics import Metrics
+
+        scrape = metrics = Metrics()
+        watches.append(metrics)
+    if "opentelemetry.trace" in sys.modules:
+        from assent.surfaces.http.traces import ServerTraces
+
+        watches.append(ServerTraces())
+    return (Watches(*watches) if watches else None), scrape
 
 
 @contextmanager

@@ -48,6 +48,7 @@ COMMANDS: dict[str, Entry] = {
     "read": Entry(_RECORD, "read", "Read the messages of a topic, also live."),
     "log": Entry(_RECORD, "log", "Read the events of a project, also live."),
     "audit": Entry(_RECORD, "audit", "Check that the record is whole."),
+    "store": Entry(_RECORD, "store", "Say what the store holds; move it, keep it, bring it back."),
     "doctor": Entry(_RECORD, "doctor", "Say what is installed, which store is used, and what is wrong."),
     "serve": Entry(_START, "serve", "Serve this store over HTTP, to agents, people and your browser."),
     "demo": Entry(_START, "demo", "Try it: an agent asks, you answer."),

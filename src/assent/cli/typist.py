@@ -30,7 +30,7 @@ def find_typist(place: Place, door: Door, *, takes_pipe: bool = False) -> Client
         return None
     who = acting(door, principal)
     if who.role is not Role.HUMAN:
-        where = f"a person can answer with a token of their own: assent inbox --store {place.address}"
+        where = f"a person can answer with a token of their own: assent inbox --store {place.shown}"
         say(
             display(f"ASSENT_TOKEN is that of {who}, so what is typed here is not read; {where}", lines=False)
         )

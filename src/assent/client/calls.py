@@ -11,6 +11,7 @@ from msgspec import structs
 
 from assent.client.door import Call, Door, until
 from assent.client.form import Schema, build_answer, form_of
+from assent.client.tracing import trace_ask
 from assent.flows.question import MOST_IN_A_ROUND, split_prompt
 from assent.hub.command import (
     AnswerAsk,
@@ -271,23 +272,25 @@ class Calls:
                     "With a schema the question is a text, and all that can be answered is in the schema."
                 )
             prompt = form_of(prompt, schema, body=body)
-        ask = yield from self.open(
-            prompt,
-            options,
-            body=body,
-            multiple=multiple,
-            free=free,
-            kind=kind,
-            key=key,
-            replace=replace,
-            run_id=run_id,
-            deadline=deadline,
-            consequence=consequence,
-            escalate_to=escalate_to,
-            protocol=protocol,
-            other=other,
-        )
-        ended = (yield from self.wait(ask.ask_id, wait)) if ask.is_open else ask
+        with trace_ask(self.project) as span:
+            ask = yield from self.open(
+                prompt,
+                options,
+                body=body,
+                multiple=multiple,
+                free=free,
+                kind=kind,
+                key=key,
+                replace=replace,
+                run_id=run_id,
+                deadline=deadline,
+                consequence=consequence,
+                escalate_to=escalate_to,
+                protocol=protocol,
+                other=other,
+            )
+            ended = (yield from self.wait(ask.ask_id, wait)) if ask.is_open else ask
+            span.tell(ended)
         return value_of(ended) if schema is None else build_answer(schema, value_of_form(ended), ended)
 
     def ask_all(  # noqa: PLR0913 - as `open`

@@ -13,6 +13,7 @@ from assent.client.embedded import EmbeddedDoor
 from assent.client.identity import agent, person
 from assent.client.label import label_finder
 from assent.client.place import find_project, find_store, is_database, is_server, note_store
+from assent.client.tracing import find_traces
 from assent.hub.clock import Clock
 from assent.hub.compose import hub_on_database, hub_on_file
 from assent.hub.hub import Hub
@@ -42,10 +43,12 @@ def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock 
     is_strict = environ.get("ASSENT_STRICT_REQUEST_IDS", "") not in {"", "0"}
     given = store or environ.get("ASSENT_STORE")
     if isinstance(given, str) and is_database(given):
-        return hub_on_database(given, clock, is_strict=is_strict)
-    path = store if isinstance(store, Path) else find_store(store, environ, Path.cwd())
-    hub = hub_on_file(path, clock, is_strict=is_strict)
-    note_store(path.absolute(), environ)
+        hub = hub_on_database(given, clock, is_strict=is_strict)
+    else:
+        path = store if isinstance(store, Path) else find_store(store, environ, Path.cwd())
+        hub = hub_on_file(path, clock, is_strict=is_strict)
+        note_store(path.absolute(), environ)
+    hub.watch = find_traces()
     return hub
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from assent.client.door import Following, Wait
 from assent.client.grip import beside
+from assent.client.watch import MAX_COUNTED_PROJECTS, Figures, Watch
 from assent.hub.audit import Audit, verify
 from assent.hub.command import Request, Told
 from assent.hub.desk import instant
@@ -204,6 +205,28 @@ class EmbeddedDoor:
     def verify(self) -> Wait[Audit]:
         """Check the whole store."""
         return beside(lambda: verify(self.hub.store))
+
+    def watch(self, watch: Watch) -> None:
+        """Let somebody see how the hub's commands go: a server's own business."""
+        self.hub.watch = watch
+
+    def figures(self) -> Wait[Figures]:
+        """Return how the hub stands now: a server's own question, and no part of the door."""
+        waiters, store = self.hub.waiters, self.hub.store
+        connections = store.connections_in_use  # before this look takes one itself
+
+        def read(reader: Reader) -> Figures:
+            latest = sorted(reader.heads(), key=lambda head: head.at, reverse=True)[:MAX_COUNTED_PROJECTS]
+            return Figures(
+                waits=waiters.count,
+                ring_wakes=waiters.ring_wakes,
+                clock_wakes=waiters.net_wakes,
+                connections=connections,
+                open_asks=reader.count_open(None),
+                open_by_project={head.project: reader.count_open(head.project) for head in latest},
+            )
+
+        return self._read(read)
 
     def keep_time(self) -> None:
         """Apply what is due when it is due, also while nobody waits or looks: a server's own business."""

@@ -6,8 +6,8 @@ something is asked: a bad file stops nobody from answering.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -20,6 +20,8 @@ __all__ = ["find_label", "label_finder"]
 
 _FILE = Path(".assent", "questions.toml")
 _MOST_BYTES = 64 << 10
+_ROOT_SECONDS = 1.0
+"""How long a root folder that was found is taken for the root: to find it takes longer than all the rest of an ask."""
 
 
 class _Questions(msgspec.Struct, forbid_unknown_fields=True):
@@ -28,7 +30,17 @@ class _Questions(msgspec.Struct, forbid_unknown_fields=True):
 
 def label_finder(environ: Mapping[str, str]) -> Callable[[], str]:
     """Return what finds the label for the folder that we are in now."""
-    return partial(find_label, environ, Path.cwd())
+    start = Path.cwd()
+    found: tuple[float, Path] | None = None
+
+    def find() -> str:
+        nonlocal found
+        known, now = found, time.monotonic()
+        if known is None or now > known[0] + _ROOT_SECONDS:
+            known = found = (now, find_root(start) / _FILE)
+        return _read_label(environ, known[1])
+
+    return find
 
 
 def find_label(environ: Mapping[str, str], start: Path) -> str:
@@ -37,10 +49,13 @@ def find_label(environ: Mapping[str, str], start: Path) -> str:
     Raises:
         BadRequestError: the project's file cannot be read; the sentence says why.
     """
+    return _read_label(environ, find_root(start) / _FILE)
+
+
+def _read_label(environ: Mapping[str, str], path: Path) -> str:
     given = environ.get("ASSENT_OTHER_LABEL")
     if given:
         return given
-    path = find_root(start) / _FILE
     try:
         with path.open("rb") as file:
             text = file.read(_MOST_BYTES + 1)

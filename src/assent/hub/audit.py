@@ -23,7 +23,7 @@ from assent.engine.task import evolve as evolve_task
 from assent.engine.task_event import TaskEvent
 from assent.engine.token import evolve as evolve_token
 from assent.engine.token_event import TokenEvent
-from assent.hub.record import FlowStepped, TopicPosted, WorkEvent, decode_event, topic_of
+from assent.hub.record import FlowStepped, StoreRestored, TopicPosted, WorkEvent, decode_event, topic_of
 from assent.protocol.ask import Ask
 from assent.protocol.control import Control
 from assent.protocol.display import quote
@@ -123,7 +123,7 @@ def replay(project: str, records: list[Record]) -> Replayed:
             rows.receipts[event.receipt_id] = evolve_receipt(
                 known_receipt, event, project=project, sequence=record.sequence
             )
-        elif not isinstance(event, TopicPosted):
+        elif not isinstance(event, TopicPosted | StoreRestored):
             ask = rows.asks.get(event.ask_id)
             rows.asks[event.ask_id] = evolve(ask, event, project=project, sequence=record.sequence)
     return rows

@@ -112,6 +112,7 @@ class Desk:
         self._work = WorkDesk(self)
         self._tokens = TokenDesk(self)
         self._receipts = ReceiptDesk(self)
+        self.opened: list[Ask] = []
         self.ended: list[Ask] = []
         self.runs: dict[tuple[str, RunId], Run] = {}
         """The runs that changed, as they are now."""
@@ -128,8 +129,8 @@ class Desk:
             elif isinstance(request, Command | ClaimAsk):
                 ids.append(request.ask_id)
         for project, (ids, keys) in wanted.items():
-            self._head(project)
             self.transaction.prefetch(project, ids, keys)
+            self._head(project)
 
     def perform(self, envelope: Envelope) -> Told:
         """Do one request; return what it is about, as it is now.
@@ -261,6 +262,8 @@ class Desk:
                 self.ended.append(ask)
                 if ask.kind in _TOLD_KINDS:
                     self._work.follow(head, ask, command.stamp)
+            elif known is None:
+                self.opened.append(ask)
             for reaction in react(event, ask):
                 stamped = replace(reaction, stamp=command.stamp)
                 if isinstance(stamped, DriverCommand):

@@ -11,7 +11,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -24,6 +24,7 @@ from assent.hub.future import Future, LightFuture, settle
 from assent.hub.ids import new_command_id
 from assent.hub.patience import Patience
 from assent.hub.waiters import Waiters, run_name
+from assent.hub.watch import Transacted, Watch, see_command, see_end
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.error import (
     AssentError,
@@ -58,11 +59,13 @@ _SELF = Principal(Role.OPERATOR, "assent")
 class Work:
     """A command on its way, and the future of its reply."""
 
-    __slots__ = ("_tokens", "envelope", "future", "is_taken")
+    __slots__ = ("_tokens", "envelope", "future", "is_taken", "sender")
 
-    def __init__(self, envelope: Envelope, future: Future[Told]) -> None:
+    def __init__(self, envelope: Envelope, future: Future[Told], sender: object = None) -> None:
         self.envelope = envelope
         self.future = future
+        self.sender = sender
+        """As `Watch.sender` has it."""
         self.is_taken = False
         self._tokens = [None]
 
@@ -97,6 +100,8 @@ class Hub:
         self.is_strict = is_strict
         """Only UUIDs are request ids (I-X1)."""
         self.clock: Clock = clock or SystemClock()
+        self.watch: Watch | None = None
+        """Who is told how it goes; set by whoever composes."""
         self._fresh()
         _hubs.add(self)
 
@@ -130,12 +135,13 @@ class Hub:
         """
         authorise(principal, request)
         envelope = Envelope(command_id or new_command_id(), project, principal, request)
+        sender = None if self.watch is None else self.watch.sender()
         if loop is not None:
             future = loop.create_future()
-            self._submit_soon(Work(envelope, future), loop)
+            self._submit_soon(Work(envelope, future, sender), loop)
             return future
         light: LightFuture[Told] = LightFuture()
-        work = Work(envelope, light)
+        work = Work(envelope, light, sender)
         self._writer_of(project).submit(work, may_lead=True)
         if not light.wait(BUSY_SECONDS):
             _give_up(work)
@@ -297,20 +303,20 @@ class Hub:
 
     def _perform(self, group: list[Work], may_wait: bool) -> bool:
         """Do a group of commands in one transaction; see `Writer` for what the result means."""
-        until = time.monotonic() + AWAY_SECONDS
+        began = time.monotonic()
         while True:
             try:
-                return self._try(group, may_wait)
+                return self._try(group, may_wait, began)
             except StoreAwayError as away:
                 # Nothing of it was saved. Who leads is a caller's own thread, which must not sleep.
                 if not may_wait:
                     return False
-                if time.monotonic() > until:
-                    self._fail(group, away)
+                if time.monotonic() > began + AWAY_SECONDS:
+                    self._fail(group, away, began)
                     return True
                 time.sleep(_PAUSE)
 
-    def _try(self, group: list[Work], may_wait: bool) -> bool:
+    def _try(self, group: list[Work], may_wait: bool, began: float) -> bool:
         try:
             with self.store.transaction(may_wait=may_wait) as transaction:
                 desk = Desk(transaction, self.clock.now(), is_strict=self.is_strict)
@@ -319,18 +325,20 @@ class Hub:
         except StoreBusyError as busy:
             if not may_wait:
                 return False
-            self._fail(group, busy)
+            self._fail(group, busy, began)
         except StoreAwayError:
             raise
         except StoreError as error:
-            self._fail(group, error)
+            self._fail(group, error, began)
         except Exception as error:  # noqa: BLE001 - whatever spoils a group must not take its neighbours along
-            self._alone(group, error, may_wait)
+            self._alone(group, error, may_wait, began)
         else:
             names: list[str] = [ask.ask_id for ask in desk.ended]
             if desk.runs:
                 names += [run_name(project, run_id) for project, run_id in desk.runs]
             self.store.bell.ring(names, desk.has_news)
+            if self.watch is not None:
+                self._tell(self.watch, began, replies, desk=desk)
             settle([(work.future, told, error) for work, told, error in replies])
             self.waiters.deliver(desk.ended)
             if desk.runs:
@@ -341,7 +349,7 @@ class Hub:
         return True
 
     def _replies(self, desk: Desk, group: list[Work]) -> list[Reply]:
-        if len(group) > 1:
+        if group:
             desk.gather([work.envelope for work in group])
         replies: list[Reply] = []
         for work in group:
@@ -351,7 +359,7 @@ class Hub:
                 replies.append((work, None, refusal))
         return replies
 
-    def _alone(self, group: list[Work], error: Exception, may_wait: bool) -> None:
+    def _alone(self, group: list[Work], error: Exception, may_wait: bool, began: float) -> None:
         if len(group) > 1:
             for work in group:
                 if not self._perform([work], may_wait):
@@ -360,11 +368,38 @@ class Hub:
         cause = error.__cause__ if isinstance(error, SpoiledError) else error
         known = cause if isinstance(cause, AssentError) else AssentError(f"The command failed: {cause!r}.")
         known.__cause__ = None if known is cause else cause
-        self._fail(group, known)
+        self._fail(group, known, began)
 
-    def _fail(self, group: list[Work], error: AssentError) -> None:
+    def _fail(self, group: list[Work], error: AssentError, began: float) -> None:
         # A copy for each: raised in several threads, one error would gather the traces of all of them.
-        settle([(work.future, None, _copy(error)) for work in group if work.take()])
+        failed: list[Reply] = [(work, None, _copy(error)) for work in group if work.take()]
+        if self.watch is not None:
+            self._tell(self.watch, began, failed, error=error)
+        settle([(work.future, told, own) for work, told, own in failed])
+
+    def _tell(
+        self,
+        watch: Watch,
+        began: float,
+        replies: list[Reply],
+        *,
+        desk: Desk | None = None,
+        error: AssentError | None = None,
+    ) -> None:
+        with suppress(Exception):  # a fault of whoever counts must not keep a commit from being acknowledged
+            if not watch.is_awake:
+                return
+            seconds = time.monotonic() - began
+            watch.transacted(
+                Transacted(
+                    self.clock.now() - round(seconds * 1e6),
+                    seconds,
+                    tuple(see_command(work.envelope, refusal, work.sender) for work, _, refusal in replies),
+                    () if desk is None else tuple(ask.kind for ask in desk.opened),
+                    () if desk is None else tuple(map(see_end, desk.ended)),
+                    error.code if isinstance(error, StoreError) else "",
+                )
+            )
 
 
 def _run_hold(project: str, run_id: RunId) -> str:

@@ -24,10 +24,12 @@ from assent.engine.receipt import decide, evolve
 from assent.engine.receipt_command import GrantReceipt, ReceiptCommand
 from assent.engine.stamp import Stamp
 from assent.hub.receipt_command import ReceiptRequest, RequestApproval
+from assent.hub.restored import find_restored_at
 from assent.protocol.approval import approval_prompt
 from assent.protocol.ask import Ask, AskId, Kind
 from assent.protocol.display import quote
-from assent.protocol.error import BadRequestError, CommandReusedError, ForbiddenError, KeyReusedError
+from assent.protocol.ending import render_instant
+from assent.protocol.error import BadRequestError, CommandReusedError, Expired, ForbiddenError, KeyReusedError
 from assent.protocol.notification import Notification, NotificationKind, Source
 from assent.protocol.open_question import Question
 from assent.protocol.policy import Level, Policy, parse_category
@@ -56,6 +58,7 @@ class ReceiptDesk:
         """Do one request; return the receipt, or the ask that a person must answer first."""
         if isinstance(request, RequestApproval):
             return self._request(head, request, stamp)
+        self._check_restored(head, request.receipt_id)
         self._check_policy(head, request.receipt_id)
         return self.happen(head, replace(request, stamp=stamp))
 
@@ -90,6 +93,22 @@ class ReceiptDesk:
         if level is Level.REQUIRES_APPROVAL:
             return self._ask(head, request, prompt, digest, terms, stamp, is_new=asked is None)
         return self._let_pass(head, request, digest, terms, stamp, level)
+
+    def _check_restored(self, head: Head, receipt_id: ReceiptId) -> None:
+        """Refuse to redeem what was granted before the store was restored: it may have been used since the backup.
+
+        Raises:
+            Expired: it was.
+        """
+        receipt = self._desk.transaction.receipt(head.project, receipt_id)
+        restored_at = find_restored_at(self._desk.transaction, head)
+        if receipt is None or receipt.redeemed_at is not None or restored_at is None:
+            return
+        if receipt.granted_at <= restored_at:
+            raise Expired(
+                f"The approval {receipt_id} is void: the store was restored from a backup at "
+                f"{render_instant(restored_at)}, and it may have been used before. Ask again."
+            )
 
     def _check_policy(self, head: Head, receipt_id: ReceiptId) -> None:
         """Refuse to redeem what the policy let pass once and would no longer: nobody could keep a yes for later.

@@ -20,13 +20,16 @@ from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
 from assent.storage.port import Hold, Page, Reader, Record, Step
 
 __all__ = [
+    "RESTORED_TOPIC",
     "FlowStepped",
     "Hold",
     "Page",
     "Reader",
     "Record",
     "Recorded",
+    "RestoredFrom",
     "Step",
+    "StoreRestored",
     "TopicPosted",
     "WorkEvent",
     "decode_event",
@@ -34,6 +37,10 @@ __all__ = [
     "topic_of",
     "type_of",
 ]
+
+
+RESTORED_TOPIC = "store:restored"
+"""Where a project's restores are found; nobody posts there."""
 
 
 class FlowStepped(msgspec.Struct, frozen=True, tag="flow.stepped"):
@@ -51,12 +58,38 @@ class TopicPosted(msgspec.Struct, frozen=True, tag="topic.posted"):
     message: msgspec.Raw
 
 
+class RestoredFrom(msgspec.Struct, frozen=True):
+    """Where the backup ended: everything behind it is of another life of the store."""
+
+    sequence: int
+    hash: str
+
+
+class StoreRestored(msgspec.Struct, frozen=True, tag="store.restored"):
+    """The project was restored from a backup. What was approved, asked of a run or signed in before is void."""
+
+    at: datetime
+    by: str
+    message: RestoredFrom
+
+
 WorkEvent = NotificationEvent | TaskEvent | PolicySet
-Recorded = Event | RunEvent | ControlEvent | WorkEvent | TokenEvent | ReceiptEvent | FlowStepped | TopicPosted
+Recorded = (
+    Event
+    | RunEvent
+    | ControlEvent
+    | WorkEvent
+    | TokenEvent
+    | ReceiptEvent
+    | FlowStepped
+    | TopicPosted
+    | StoreRestored
+)
 
 _TOPICS: dict[type[Recorded], str] = {
     **dict.fromkeys(set(get_args(ControlEvent)) - {ControlExpired, ControlMalformed}, CONTROL_TOPIC),
     **dict.fromkeys(set(get_args(RunEvent)) - {TurnEnded}, CURRENT_TOPIC),
+    StoreRestored: RESTORED_TOPIC,
 }
 """Which topic shows an event; the others are only in the log."""
 

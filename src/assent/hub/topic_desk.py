@@ -33,16 +33,20 @@ from assent.engine.control_event import (
 from assent.engine.reactions import carry_out
 from assent.engine.stamp import Stamp
 from assent.hub.command import Posted, PostMessage
-from assent.hub.record import TopicPosted
+from assent.hub.record import RESTORED_TOPIC, TopicPosted
+from assent.hub.restored import find_restored_at
 from assent.protocol.control import (
     Code,
     Control,
     ControlMessage,
+    ControlRequest,
     ControlState,
     Malformed,
     failure,
     parse_request,
+    sent_at,
 )
+from assent.protocol.ending import render_instant
 from assent.protocol.error import ForbiddenError, NotFoundError
 from assent.protocol.json_text import parse_json
 from assent.protocol.principal import parse_principal
@@ -67,6 +71,8 @@ class TopicDesk:
         check_topic(request.topic)
         if request.topic == CURRENT_TOPIC:
             raise ForbiddenError(f"Only runs post on {CURRENT_TOPIC}; nothing was posted.")
+        if request.topic == RESTORED_TOPIC:
+            raise ForbiddenError(f"Only a restore posts on {RESTORED_TOPIC}; nothing was posted.")
         if request.topic == CONTROL_TOPIC:
             return self._post_control(head, request, stamp)
         parse_json(request.text)
@@ -110,7 +116,20 @@ class TopicDesk:
         text = _on_one_line(request.text)
         run = self._desk.transaction.run(head.project, read.run_id)
         known = self._desk.transaction.control(head, read.request_id)
+        if (known is None or known.is_forgotten) and (late := self._find_late(head, read, text)) is not None:
+            return self._step(head, None, RefuseRequest(late, text, stamp))
         return self._step(head, known, PostRequest(read, text, run, request.is_left, stamp))
+
+    def _find_late(self, head: Head, request: ControlRequest, text: bytes) -> Malformed | None:
+        """Return why a REQUEST from before a restore is not executed: it may have been, after the backup was taken."""
+        restored_at = find_restored_at(self._desk.transaction, head)
+        if restored_at is None or sent_at(text) >= restored_at:
+            return None
+        problem = (
+            f"The store was restored from a backup at {render_instant(restored_at)}; this REQUEST is from before, and is "
+            "not executed. Send a new one."
+        )
+        return Malformed(problem, request.request_id, request.command.value, request.target)
 
     def _step(self, head: Head, control: Control | None, command: ControlStep) -> Posted:
         message: Message | None = None

@@ -52,6 +52,12 @@ class Waiters:
         self.ring_wakes = 0
         self.net_wakes = 0
 
+    @property
+    def count(self) -> int:
+        """How many wait, for asks and for runs."""
+        with self._lock:
+            return sum(map(len, self._waiting.values())) + sum(map(len, self._for_runs.values()))
+
     def listen(self) -> None:
         """Keep an ear open also while nobody waits, so that what is due is applied when it is due."""
         with self._lock:

@@ -37,6 +37,7 @@ __all__ = [
     "failure",
     "parse_request",
     "render_request",
+    "sent_at",
 ]
 
 CONTROL_SCHEMA = 0
@@ -233,6 +234,11 @@ def parse_request(text: bytes | str, *, is_strict: bool = False) -> ControlReque
         _readable(message.get("target")),
         message.get("type") in ("ACK", "RESULT"),  # no set: what stands there may be a list
     )
+
+
+def sent_at(text: bytes | str) -> datetime:
+    """Return when a REQUEST was sent, as it says itself; only of what `parse_request` has read."""
+    return datetime.fromisoformat(msgspec.json.decode(text)["timestamp"])
 
 
 def _readable(target: object) -> dict[str, Any]:

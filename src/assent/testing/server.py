@@ -20,6 +20,7 @@ from assent.surfaces.http.guard import Guard
 from assent.surfaces.http.names import names_of
 from assent.surfaces.http.serve import AssentServer, make_server, open_socket
 from assent.surfaces.http.site import Site
+from assent.surfaces.http.watch import Scrape, SiteWatch
 from assent.testing.store import ThrowawayStore
 
 __all__ = ["ThrowawayServer"]
@@ -36,8 +37,17 @@ class ThrowawayServer:
     share one: `move` turns it to the next one's store.
     """
 
-    def __init__(self, store: ThrowawayStore, *, port: int = 0, bucket: Bucket | None = None) -> None:
+    def __init__(
+        self,
+        store: ThrowawayStore,
+        *,
+        port: int = 0,
+        bucket: Bucket | None = None,
+        watch: SiteWatch | None = None,
+        scrape: Scrape | None = None,
+    ) -> None:
         self.store = store
+        self._watch, self._scrape = watch, scrape
         self.port = port
         self._bucket = Bucket(_MANY) if bucket is None else bucket
         self._server: AssentServer | None = None
@@ -99,7 +109,7 @@ class ThrowawayServer:
 
     def _open(self) -> tuple[Hub, Site]:
         hub = self.store.hub()
-        site = self._site = Site(EmbeddedDoor(hub))
+        site = self._site = Site(EmbeddedDoor(hub), self._watch, self._scrape)
         self._app = build_app(site)
         return hub, site
 

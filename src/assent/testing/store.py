@@ -10,6 +10,7 @@ from typing import Self
 
 from assent.client.async_client import AsyncClient
 from assent.client.client import Client
+from assent.hub.compose import hub_on_database
 from assent.hub.hub import Hub
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.storage.sqlite.store import SqliteStore
@@ -32,16 +33,23 @@ class ThrowawayStore:
     'SQLite'
     """
 
-    def __init__(self, *, project: str = "test", clock: FakeClock | None = None) -> None:
+    def __init__(
+        self, *, project: str = "test", clock: FakeClock | None = None, database: str | None = None
+    ) -> None:
         self.project = project
         self.clock = clock
+        self.database = database
+        """The address of a PostgreSQL database to stand on, which is left as it is then; None for a file of its own."""
         self.path = Path(tempfile.mkdtemp(prefix="assent-test-")) / "assent.db"
         self._maker = os.getpid()
         self._hubs: list[Hub] = []
 
     def hub(self) -> Hub:
         """Return one more hub on this store, as another process would have it."""
-        hub = Hub(SqliteStore(self.path), self.clock)
+        if self.database is None:
+            hub = Hub(SqliteStore(self.path), self.clock)
+        else:
+            hub = hub_on_database(self.database, self.clock)
         if self.clock is not None:
             self.clock.attach(hub)
         self._hubs.append(hub)
@@ -90,6 +98,8 @@ class ThrowawayStore:
         self.close()
 
 
-def throwaway(*, project: str = "test", clock: FakeClock | None = None) -> ThrowawayStore:
-    """Return a store for a `with` block; on a `clock` of yours if you give one."""
-    return ThrowawayStore(project=project, clock=clock)
+def throwaway(
+    *, project: str = "test", clock: FakeClock | None = None, database: str | None = None
+) -> ThrowawayStore:
+    """Return a store for a `with` block; on a `clock` of yours, and on a PostgreSQL `database`, if you give them."""
+    return ThrowawayStore(project=project, clock=clock, database=database)

@@ -42,7 +42,7 @@ ROUTES: list[Route] = [
     Route("socket", "GET", EVENTS.path, _SOCKET),
     *(
         Route(f"GET {path}", "GET", path)
-        for path in ("/", "/sign-in", "/healthz", "/openapi.json", "/nowhere")
+        for path in ("/", "/sign-in", "/healthz", "/metrics", "/openapi.json", "/nowhere")
     ),
     Route("sign in", "POST", "/sign-in"),
     Route("sign out", "POST", "/sign-out"),

@@ -155,7 +155,12 @@ def _is_whole(text: str) -> bool:
 
 def controls_in(shown: str) -> list[str]:
     """Return what a terminal would obey, or a reader not see, in a line that is drawn."""
-    return hidden_in("".join(set(shown)), allowed="")
+    return sorted(found for character in set(shown) for found in _judge(character))
+
+
+@cache
+def _judge(character: str) -> list[str]:
+    return hidden_in(character, allowed="")
 
 
 # An inbox with one text in every field

@@ -69,8 +69,11 @@ def obeyed_in(written: bytes) -> list[str]:
     """Return what is left that is obeyed or hidden, once all is taken out that the program itself writes."""
     text = written.decode()
     left = ALLOWED.sub("", text)
-    at = next((at for at, character in enumerate(left) if controls_in(character)), None)
-    return [] if at is None else [repr(left[max(0, at - 40) : at + 40]), *controls_in(left)]
+    found = controls_in(left)
+    if not found:
+        return []
+    at = next(at for at, character in enumerate(left) if controls_in(character))
+    return [repr(left[max(0, at - 40) : at + 40]), *found]
 
 
 # The program
@@ -141,6 +144,7 @@ class _Person:
         os.close(slave)
         self._screen = pyte.Screen(_WIDTH, _HEIGHT)
         self._stream = pyte.ByteStream(self._screen)
+        self._rows = [""] * _HEIGHT
         self.written = b""
 
     def read(self, seconds: float = 0.05) -> bool:
@@ -156,9 +160,12 @@ class _Person:
         return bool(more)
 
     def _text(self) -> str:
-        # Not the emulator's own: it fails where one half of a wide character was drawn over.
-        rows = (self._screen.buffer[row] for row in range(_HEIGHT))
-        return "\n".join("".join(row[at].data for at in range(_WIDTH)) for row in rows)
+        # Not the emulator's own: it fails where one half of a wide character was drawn over, and draws all rows anew.
+        for row in self._screen.dirty & set(range(_HEIGHT)):
+            cells = self._screen.buffer[row]
+            self._rows[row] = "".join(cells[at].data for at in range(_WIDTH))
+        self._screen.dirty.clear()
+        return "\n".join(self._rows)
 
     def until(self, *wanted: str) -> None:
         """Wait until all of this is seen."""

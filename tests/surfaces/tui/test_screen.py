@@ -142,6 +142,12 @@ def test_gate_keeps_the_order_of_the_protocol() -> None:
     assert places == sorted(places)
 
 
+@pytest.mark.parametrize(("name", "copied"), [("fate-lost", "y copy yours"), ("fate-mine", "y copy id")])
+def test_key_of_an_ended_ask_says_what_it_copies(name: str, copied: str) -> None:
+    """What somebody kept of their own where another one was first; else the id, as ever."""
+    assert copied in "\n".join(line.text for line in compose(SIGHTS[name], 80, 24))
+
+
 def test_finding_says_its_place_in_row_and_card() -> None:
     """Third of eight, also where only the list is seen."""
     assert "Finding 3/8" in screen_text(replace(SIGHTS["finding"], mode=Mode.LIST), 80, 24)

@@ -46,7 +46,7 @@ _NOT_FOR_AGENTS = frozenset(
 
 @contextmanager
 def playing(
-    store: Path, project: str, folder: Path, environ: Mapping[str, str], *, prefix: str = ""
+    store: Path | str, project: str, folder: Path, environ: Mapping[str, str], *, prefix: str = ""
 ) -> Iterator[None]:
     """Let all agents play, each by its name behind a `prefix`; at the end each takes back what is open, and ends."""
     own = {name: value for name, value in environ.items() if name not in _NOT_FOR_AGENTS}
@@ -60,12 +60,13 @@ def playing(
 
 
 def _start(
-    part: str, store: Path, project: str, folder: Path, environ: Mapping[str, str], name: str
+    part: str, store: Path | str, project: str, folder: Path, environ: Mapping[str, str], name: str
 ) -> subprocess.Popen[bytes]:
     # A session of its own: Ctrl-C is for the server, which then lets go of it.
     return subprocess.Popen(  # noqa: S603 - our own module
-        [sys.executable, "-m", "assent.cli.demo_world", part, str(store), project, str(folder), name],
-        env={**environ, "ASSENT_PRINCIPAL": f"agent:{name}"},
+        [sys.executable, "-m", "assent.cli.demo_world", part, project, str(folder), name],
+        # The address may hold a password, and everybody on this machine can read the words of a command.
+        env={**environ, "ASSENT_PRINCIPAL": f"agent:{name}", "ASSENT_STORE": str(store)},
         cwd=folder,
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,

@@ -18,6 +18,7 @@ from assent.client.http.hold import ServerHold
 from assent.client.http.line import ServerLine
 from assent.client.http.requests import order
 from assent.client.http.translate import journal_step, project_policy, record_of, token_of
+from assent.client.tracing import trace_headers
 from assent.client.verbs import VERBS
 from assent.hub.audit import Audit
 from assent.hub.clock import Clock, SystemClock
@@ -399,7 +400,7 @@ class HttpDoor:
         if not all(map(is_encodable, query.values())):
             raise BadRequestError(_UNSPEAKABLE)
         kind = {"content-type": "application/json"} if content else {}
-        sent = Sent(verb.method, place, dict(query), content, {**kind, **headers}, seconds)
+        sent = Sent(verb.method, place, dict(query), content, {**kind, **trace_headers(), **headers}, seconds)
         reply = yield from exchange(self._line, sent, patience)
         try:
             return _decoder(name).decode(reply)

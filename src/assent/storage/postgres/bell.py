@@ -86,6 +86,9 @@ class PostgresBell:
         self._is_closed = False
         self._is_ringing = False
         self._ringer: threading.Thread | None = None
+        self._line: Connection | None = None
+        """The connection that rings. Opened by the ringer; used under the lock, or by the ringer while it is ringing."""
+        self._said_at = 0.0
         self._own = -1
         """The server's number for the connection that rings: what it says is not meant for ourselves."""
         self._ears: list[PostgresListener] = []
@@ -101,6 +104,8 @@ class PostgresBell:
         with self._turn:
             self._pending.update(dict.fromkeys(ended))
             self._has_pending = True
+            if self._say_at_once():
+                return
             if self._ringer is None or not self._ringer.is_alive():
                 self._is_closed = False
                 self._ringer = threading.Thread(target=self._ring, daemon=True, name="assent-ringer")
@@ -118,7 +123,14 @@ class PostgresBell:
                 self._listening = threading.Thread(
                     target=self._hear, args=(out, self._is_heard), daemon=True, name="assent-ear"
                 )
-                self._listening.start()
+                try:
+                    self._listening.start()
+                except BaseException:  # Ctrl-C: nobody knows of this ear, and the next one begins anew
+                    self._ears.remove(ear)
+                    if self._listening.ident is None:
+                        os.close(out)  # else it is the thread's, which sees the other end go
+                    self._stop_listening()
+                    raise
         # Who listens looks next, and must not miss what is said between the two.
         self._is_heard.wait(_FIRST_SECONDS)
         return ear
@@ -132,40 +144,81 @@ class PostgresBell:
         with self._ear_lock:
             self._ears.clear()
             thread = self._stop_listening()
-        if thread is not None and thread is not threading.current_thread():
+        if thread is not None and thread.is_alive() and thread is not threading.current_thread():
             thread.join(_LAST_SECONDS)
 
     # Ringing
 
+    def _say_at_once(self) -> bool:
+        """Send what is pending from the caller's own thread, and wait for nothing: the reply is read before the next.
+
+        The caller has the lock. False where it is the ringer's turn, which waits as long as it takes.
+        """
+        line, now = self._line, time.monotonic()
+        if line is None or self._is_ringing or now < self._said_at + _QUIET_SECONDS:
+            return False
+        raw = line.pgconn
+        try:
+            raw.consume_input()
+            while not raw.is_busy():
+                if raw.get_result() is None:
+                    break
+            else:
+                return False  # the last one is still under way
+            raw.send_query_params(self._query.encode(), [self._payload().encode()])
+            if raw.flush():
+                return False
+        except psycopg.Error:
+            self._line = None
+            line.close()
+            return False
+        self._pending, self._has_pending, self._said_at = {}, False, now
+        return True
+
+    def _payload(self) -> str:
+        names = "\n".join(self._pending)
+        return names if not names or len(names.encode()) <= _LARGEST else EVERYTHING
+
+    def _take(self) -> str | None:
+        """Return what is to be said; None where somebody has said it meanwhile."""
+        if not self._has_pending:
+            return None
+        payload, self._pending, self._has_pending = self._payload(), {}, False
+        return payload
+
     def _ring(self) -> None:
-        connection: Connection | None = None
         while True:
             with self._turn:
                 while not self._has_pending:
                     if self._is_closed:
-                        if connection is not None:
-                            connection.close()
-                        self._ringer = None
+                        line, self._line, self._ringer = self._line, None, None
+                        if line is not None:
+                            line.close()
                         return
                     self._turn.wait()
-                names, self._pending, self._has_pending = "\n".join(self._pending), {}, False
-                self._is_ringing = True
-            payload = names if names and len(names.encode()) <= _LARGEST else EVERYTHING if names else ""
+                pause = 0.0 if self._is_closed else self._said_at + _QUIET_SECONDS - time.monotonic()
+            if pause > 0:
+                time.sleep(pause)
+            with self._turn:
+                payload = self._take()
+                if payload is None:
+                    continue
+                line, self._is_ringing = self._line, True
             try:
-                if connection is None or connection.closed:
-                    connection = self._open()
-                    self._own = connection.info.backend_pid
-                rows(connection, self._query, (payload,))
+                if line is None or line.closed:
+                    line = self._open()
+                    self._own = line.info.backend_pid
+                _hear_out(line)
+                rows(line, self._query, (payload,))
             except (psycopg.Error, AssentError):
                 # Whoever waits also looks by the clock; and who was cut off looks when it is back.
-                if connection is not None:
-                    connection.close()
-                connection = None
+                if line is not None:
+                    line.close()
+                line = None
             finally:
                 with self._turn:
-                    self._is_ringing = False
+                    self._line, self._is_ringing, self._said_at = line, False, time.monotonic()
                     self._turn.notify_all()
-            time.sleep(_QUIET_SECONDS)
 
     # Listening
 
@@ -200,7 +253,7 @@ class PostgresBell:
                 except (psycopg.Error, AssentError, OSError):
                     was_lost = True
                     is_heard.set()  # whoever waits for it would wait for the server to come back
-                    if select.select([out], [], [], _PAUSE)[0]:
+                    if _wait_for([out], _PAUSE):
                         return
                 finally:
                     if connection is not None:
@@ -211,8 +264,7 @@ class PostgresBell:
     def _hear_on(self, connection: Connection, out: int) -> bool:
         raw = connection.pgconn
         while True:
-            ready, _, _ = select.select([raw.socket, out], [], [])
-            if out in ready:
+            if out in _wait_for([raw.socket, out]):
                 return False
             raw.consume_input()  # raises when the server has gone
             payloads: list[str] = []
@@ -237,3 +289,23 @@ class PostgresBell:
         if self._wake is not None:
             with suppress(OSError):
                 os.close(self._wake)
+
+
+def _wait_for(files: Sequence[int], seconds: float | None = None) -> set[int]:
+    """Return which of these have something to say. Not by select(): a server has more than 1,024 open files."""
+    ear = select.poll()
+    for file in files:
+        ear.register(file, select.POLLIN)
+    return {file for file, _ in ear.poll(None if seconds is None else seconds * 1_000)}
+
+
+def _hear_out(line: Connection) -> None:
+    """Read the reply to what was said without waiting for it."""
+    raw = line.pgconn
+    while True:
+        raw.flush()
+        if raw.is_busy():
+            _wait_for([raw.socket], _LAST_SECONDS)
+            raw.consume_input()
+        elif raw.get_result() is None:
+            return

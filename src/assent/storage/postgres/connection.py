@@ -21,15 +21,18 @@ from assent.protocol.error import (
     StoreReadOnlyError,
     StoreRefusedError,
 )
+from assent.storage.postgres.batch import run_batch
 
 __all__ = [
     "BUSY_MILLISECONDS",
     "IDLE_MILLISECONDS",
     "SCHEMA",
     "STATEMENT_MILLISECONDS",
+    "TRANSACTION_MILLISECONDS",
     "Address",
     "Connection",
     "Row",
+    "bounds_transactions",
     "connect",
     "is_lost",
     "plain_errors",
@@ -44,8 +47,11 @@ SCHEMA = "assent"
 BUSY_MILLISECONDS = 4_500
 """How long a project's head is waited for; less than a command waits for its turn."""
 STATEMENT_MILLISECONDS = 30_000
-IDLE_MILLISECONDS = 30_000
+IDLE_MILLISECONDS = 10_000
 """A process that stops in the middle of a transaction holds its project's head no longer than this."""
+TRANSACTION_MILLISECONDS = 20_000
+"""Nor does one that the timer above does not see; less than we try to find out what became of a commit, so that a server
+which has not noticed that its client is gone cannot outlast that."""
 
 _CONNECT_SECONDS = 5
 _DEFAULTS: dict[str, Any] = {
@@ -72,6 +78,8 @@ SELECT set_config('search_path', '{SCHEMA}', false),
   current_setting('server_encoding'), current_setting('server_version_num')::int
 """
 _OLDEST = 140_000
+_BOUNDS = 170_000
+"""The first version that ends a transaction which lasts too long."""
 
 
 class Address:
@@ -110,7 +118,10 @@ def connect(address: Address) -> Connection:
     """
     with plain_errors(address):
         connection: Connection = psycopg.connect(
-            address.conninfo, autocommit=True, cursor_factory=psycopg.RawCursor
+            address.conninfo,
+            autocommit=True,
+            cursor_factory=psycopg.RawCursor,
+            prepare_threshold=None,  # we prepare; whatever the driver had prepared, it would forget with all of ours
         )
     try:
         with plain_errors(address):
@@ -128,16 +139,23 @@ def connect(address: Address) -> Connection:
     return connection
 
 
+def bounds_transactions(connection: Connection) -> bool:
+    """Say whether the server can end a transaction that lasts too long."""
+    return connection.info.server_version >= _BOUNDS
+
+
 def rows(connection: Connection, query: str, values: tuple[Any, ...] = ()) -> list[Row]:
     """Return all rows that a query finds."""
-    return connection.execute(query, values, binary=True).fetchall()
+    return run_batch(connection, [(query, values)])[0]
 
 
 def is_lost(error: BaseException) -> bool:
     """Say whether the connection is gone, or the server with it: what was under way may be done or not."""
     if isinstance(error, errors.AdminShutdown | errors.CrashShutdown | errors.CannotConnectNow):
         return True
-    if isinstance(error, errors.IdleInTransactionSessionTimeout | errors.TooManyConnections):
+    if isinstance(error, errors.IdleInTransactionSessionTimeout | errors.TransactionTimeout):
+        return True
+    if isinstance(error, errors.TooManyConnections):
         return True
     return isinstance(error, psycopg.OperationalError | psycopg.InterfaceError) and error.sqlstate is None
 
@@ -185,11 +203,18 @@ def _plain(error: psycopg.Error, name: str) -> StoreError | None:
     if state.startswith("3D"):
         return StoreRefusedError(f"There is no database {name}.")
     if is_lost(error):
-        if "authentication" in str(error) or "password" in str(error):
-            return StoreRefusedError(f"The database {name} does not know this user or password.")
-        if 'database "' in str(error) and "does not exist" in str(error):
-            return StoreRefusedError(f"There is no database {name}.")
-        return StoreAwayError(f"The database {name} does not answer; nothing was saved.")
+        return _plain_loss(str(error), name)
     if state.startswith(("53", "57", "58")):
         return StoreError(f"The database {name} cannot do it just now; nothing was acknowledged.")
     return None
+
+
+def _plain_loss(words: str, name: str) -> StoreError:
+    # libpq hands on the words of a server that let nobody in, and not its code.
+    if 'role "' in words or "authentication" in words or "password" in words:
+        return StoreRefusedError(f"The database {name} does not know this user or password.")
+    if 'database "' in words and "does not exist" in words:
+        return StoreRefusedError(f"There is no database {name}.")
+    if "pg_hba.conf" in words or "permission denied" in words:
+        return StoreRefusedError(f"The database {name} does not let this user in from here.")
+    return StoreAwayError(f"The database {name} does not answer; nothing was saved.")

@@ -1,4 +1,4 @@
-"""Rights that one process in the world has: a lease by the database's clock, with a number that only grows.
+"""Rights that one process in the world has: a lease by the database's clock, with a number of its own.
 
 A holder renews its leases three times as often as it must. One that cannot is not sure of them any more before anybody
 else can have them: it counts from before it asked, by its own clock that never jumps. A process that died on this
@@ -34,7 +34,7 @@ class PostgresHold:
         self._leases = leases
         self.name = name
         self.fence = fence
-        """Greater than that of every holder before."""
+        """No other holder has or had it."""
         self.until = until
         """The monotonic moment up to which nobody else can have it."""
         self._owner = os.getpid()

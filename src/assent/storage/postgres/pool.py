@@ -1,11 +1,12 @@
 """A few connections for all threads of a process. Opened on demand, on the thread that needs one, and kept for the next.
 
 There is no thread that opens or mends them: whoever finds the server away says so at once, and whoever comes after it
-is back has a connection at once.
+is back has a connection at once. One that the server has ended meanwhile is not given to anybody.
 """
 
 from __future__ import annotations
 
+import select
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,6 +32,8 @@ class Pool:
         self._turns = threading.BoundedSemaphore(size)
         self._lock = threading.Lock()
         self._idle: list[tuple[float, Connection]] = []
+        self.in_use = 0
+        """How many are lent out now."""
 
     @contextmanager
     def borrow(self, *, is_fresh: bool = False) -> Iterator[Connection]:
@@ -43,9 +46,13 @@ class Pool:
             raise StoreBusyError("This process uses all of its connections to the database.")
         try:
             connection = self._open() if is_fresh else self._take() or self._open()
+            with self._lock:
+                self.in_use += 1
             try:
                 yield connection
             finally:
+                with self._lock:
+                    self.in_use -= 1
                 self._give_back(connection)
         finally:
             self._turns.release()
@@ -63,8 +70,14 @@ class Pool:
         return [connection for _, connection in idle]
 
     def _take(self) -> Connection | None:
-        with self._lock:
-            return self._idle.pop()[1] if self._idle else None
+        while True:
+            with self._lock:
+                if not self._idle:
+                    return None
+                connection = self._idle.pop()[1]
+            if _is_quiet(connection):
+                return connection
+            connection.close()
 
     def _give_back(self, connection: Connection) -> None:
         if connection.closed or connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
@@ -78,3 +91,12 @@ class Pool:
             ]
         for old in stale:
             old.close()
+
+
+def _is_quiet(connection: Connection) -> bool:
+    """Say whether nothing has come from the server. Unasked it says one thing: that it ends the connection."""
+    if connection.closed:
+        return False
+    ear = select.poll()  # not select(): a process may have more than 1,024 open files
+    ear.register(connection.fileno(), select.POLLIN)
+    return not ear.poll(0)

@@ -17,9 +17,10 @@ SELECT 1 FROM projects WHERE project = $1 FOR NO KEY UPDATE;
 SELECT 1 FROM projects WHERE project = $1 FOR NO KEY UPDATE NOWAIT;
 
 -- add_project: A project begins with its first event. Nothing is returned where somebody else was quicker, with this
--- project or with another one of the same number.
+-- project or with another one of the same number. A number that has events is taken, too: by a copy under way.
 INSERT INTO projects (project_number, project, sequence, hash, at)
-SELECT coalesce(max(project_number), 0) + 1, $1, 0, $2, $3 FROM projects
+SELECT greatest(coalesce((SELECT max(project_number) FROM projects), 0),
+  coalesce((SELECT max(event_number) FROM events) >> 40, 0)) + 1, $1, 0, $2, $3
 ON CONFLICT DO NOTHING RETURNING project_number;
 
 -- save_head: The head after this transaction's events.
@@ -34,18 +35,21 @@ SELECT project, project_number, sequence, hash, at FROM projects ORDER BY projec
 -- ask: One ask by its id.
 SELECT {ask} FROM asks a JOIN projects p USING (project_number) WHERE a.ask_id = $1;
 
--- asks_in: The asks with these ids (a JSON list).
-SELECT {ask} FROM asks a JOIN projects p USING (project_number)
-WHERE a.ask_id IN (SELECT json_array_elements_text($1::json));
+-- asks_in: The asks with these ids (a JSON list). OFFSET keeps the planner from reading the whole table beside it: a
+-- plan is made once, perhaps when there was next to nothing in the table.
+SELECT {ask} FROM json_array_elements_text($1::json) AS v (ask_id) CROSS JOIN LATERAL (
+  SELECT * FROM asks WHERE asks.ask_id = v.ask_id OFFSET 0) a JOIN projects p USING (project_number);
 
--- asks_by_key: The asks of a project that hold these keys (a JSON list).
-SELECT {ask} FROM asks a JOIN projects p USING (project_number)
-WHERE a.project_number = $1 AND a.key IS NOT NULL AND a.state <> 'superseded'
-AND a.key IN (SELECT json_array_elements_text($2::json));
+-- asks_by_key: The asks of a project that hold these keys (a JSON list). OFFSET as above.
+SELECT {ask} FROM json_array_elements_text($2::json) AS v (key) CROSS JOIN LATERAL (
+  SELECT * FROM asks WHERE asks.project_number = (SELECT project_number FROM projects WHERE project = $1)
+  AND asks.key IS NOT NULL AND asks.state <> 'superseded' AND asks.key = v.key OFFSET 0) a
+JOIN projects p USING (project_number);
 
 -- ask_by_key: The ask that holds a key.
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
-WHERE a.project_number = $1 AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = $2;
+WHERE a.project_number = (SELECT project_number FROM projects WHERE project = $1)
+AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = $2;
 
 -- open_ending_in: Open asks by the end of their id, as people type it.
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
@@ -127,13 +131,16 @@ $16::bigint[], $17::bytea[], $18::bytea[]);
 INSERT INTO events (event_number, at, type, subject, body, hash, topic)
 SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[]);
 
--- end_asks: The conditional write that decides; its row count is the verdict.
-UPDATE asks SET state = v.state, flags = v.flags, sequence = v.sequence, ending = v.ending
+-- end_asks: The conditional write that decides. Where not every ask was open, it fails: COMMIT is on its way behind it,
+-- and must find nothing to keep.
+WITH changed AS (UPDATE asks SET state = v.state, flags = v.flags, sequence = v.sequence, ending = v.ending
 FROM unnest($1::text[], $2::integer[], $3::bigint[], $4::bytea[], $5::text[])
-AS v (state, flags, sequence, ending, ask_id) WHERE asks.ask_id = v.ask_id AND asks.state = 'open';
+AS v (state, flags, sequence, ending, ask_id) WHERE asks.ask_id = v.ask_id AND asks.state = 'open' RETURNING 1)
+SELECT 1 / (count(*) = cardinality($5::text[]))::integer FROM changed;
 
 -- end_ask: The same for one ask.
-UPDATE asks SET state = $1, flags = $2, sequence = $3, ending = $4 WHERE ask_id = $5 AND state = 'open';
+WITH changed AS (UPDATE asks SET state = $1, flags = $2, sequence = $3, ending = $4
+WHERE ask_id = $5 AND state = 'open' RETURNING 1) SELECT 1 / count(*) FROM changed;
 
 -- mark_ask: An open ask is marked and stays open.
 UPDATE asks SET flags = $1, sequence = $2 WHERE ask_id = $3 AND state = 'open';
@@ -329,8 +336,9 @@ LEFT JOIN projects p USING (project_number);
 -- insert_receipt: A receipt that was granted.
 INSERT INTO receipts (project_number, receipt_id, key, is_redeemed, record) VALUES ($1, $2, $3, $4, $5);
 
--- redeem_receipt: The conditional write that redeems; its row count is the verdict.
-UPDATE receipts SET is_redeemed = $1, record = $2 WHERE project_number = $3 AND receipt_id = $4 AND is_redeemed = 0;
+-- redeem_receipt: The conditional write that redeems; where it was redeemed, it fails, as that of an ask does.
+WITH changed AS (UPDATE receipts SET is_redeemed = $1, record = $2
+WHERE project_number = $3 AND receipt_id = $4 AND is_redeemed = 0 RETURNING 1) SELECT 1 / count(*) FROM changed;
 
 -- done_command: Whether a command was done, and as what.
 SELECT d.digest, d.sequence FROM done_commands d WHERE d.project_number = $1 AND d.command_id = $2;

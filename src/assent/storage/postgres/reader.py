@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -12,6 +12,9 @@ from assent.storage.postgres.connection import Address, Connection, Row, is_lost
 from assent.storage.sql.reader import SqlReader
 
 __all__ = ["PostgresReader"]
+
+_FEW = 3
+"""For fewer projects a statement that is prepared already is quicker."""
 
 
 class PostgresReader(SqlReader):
@@ -64,6 +67,18 @@ class PostgresReader(SqlReader):
         if any(isinstance(value, str) and "\0" in value for value in values):
             return []  # PostgreSQL has no text with a NUL in it, so nothing is found by one
         return self._run(self._queries[query], values)
+
+    def _each(self, query: str, first: Sequence[str | int], rest: tuple[Any, ...]) -> list[Row]:
+        """Ask for all of them in one trip: there may be thousands of projects."""
+        if len(first) < _FEW:
+            return super()._each(query, first, rest)
+        kind = "text" if isinstance(first[0], str) else "bigint"
+        inner = self._queries[query].replace("$1", "given.first")
+        every = (
+            f"SELECT q.* FROM unnest($1::{kind}[]) WITH ORDINALITY AS given (first, place)"  # noqa: S608 - our own words
+            f" CROSS JOIN LATERAL ({inner}) q ORDER BY given.place"
+        )
+        return self._run(every, (list(first), *rest))
 
     def _run(self, query: str, values: tuple[Any, ...]) -> list[Row]:
         with plain_errors(self._address):

@@ -22,7 +22,16 @@ from assent.protocol.error import (
     StoreUnknownError,
 )
 from assent.storage.postgres.bell import PostgresBell
-from assent.storage.postgres.connection import Address, Connection, connect, is_lost, plain_errors, rows
+from assent.storage.postgres.connection import (
+    TRANSACTION_MILLISECONDS,
+    Address,
+    Connection,
+    bounds_transactions,
+    connect,
+    is_lost,
+    plain_errors,
+    rows,
+)
 from assent.storage.postgres.hold import Leases, PostgresHold
 from assent.storage.postgres.pool import Pool
 from assent.storage.postgres.reader import PostgresReader
@@ -63,11 +72,17 @@ class PostgresStore:
         self._mutexes: dict[str, threading.Lock] = {}
         self._preparing = threading.Lock()
         self._is_prepared = False
-        self._writers = Pool(self._connect, MOST_WRITING)
+        self._writers = Pool(self._connect_to_write, MOST_WRITING)
         self._turns = threading.BoundedSemaphore(MOST_READING)
         self._readers: list[PostgresReader] = []
+        self._reading = 0
         self.bell = PostgresBell(self._connect, self._queries["ring"])
         self._leases = Leases(self._borrow_plainly, self._queries)
+
+    @property
+    def connections_in_use(self) -> int:
+        """How many connections of this process write or read now."""
+        return self._writers.in_use + self._reading
 
     def mutex_of(self, project: str) -> threading.Lock:
         """Return the lock of a project: whoever has it may use `transaction` for it."""
@@ -90,22 +105,21 @@ class PostgresStore:
             try:
                 yield transaction
                 transaction.flush()
-                session.send()
             except BaseException as error:
                 self._roll_back(connection, error)
                 raise
-            if not session.has_begun:
-                return
             try:
-                done = connection.execute("COMMIT").statusmessage
-            except psycopg.Error as error:
+                done = session.commit()
+            except BaseException as error:
+                # Closed whatever it was: psycopg takes what it meant to prepare in a pipeline that failed for prepared.
                 connection.close()
                 if not is_lost(error):
                     raise
+                self._writers.clear()  # the others lead to the same server that has gone
                 is_unknown = True
             else:
                 is_unknown = False
-                if done != "COMMIT":
+                if done not in (None, "COMMIT"):
                     raise StoreError("The database took a transaction back instead of keeping it.")
         # Only now: the connection has been given back, and another one is needed.
         if is_unknown and not self._is_saved(transaction):
@@ -114,7 +128,9 @@ class PostgresStore:
     def _roll_back(self, connection: Connection, error: BaseException) -> None:
         try:
             if not connection.closed:
-                connection.execute("ROLLBACK")
+                # Not a statement: psycopg takes what it meant to prepare in a pipeline that failed for prepared.
+                # Only its own rollback forgets that, and the connection would fail at every use after it.
+                connection.rollback()
         except psycopg.Error:
             connection.close()
         if is_lost(error):
@@ -151,12 +167,16 @@ class PostgresStore:
         try:
             with self._lock:
                 reader = self._readers.pop() if self._readers else None
+                self._reading += 1
             reader = reader or self.reader()
             try:
                 yield reader
             except BaseException:
                 reader.close()
                 raise
+            finally:
+                with self._lock:
+                    self._reading -= 1
             if reader.is_whole:
                 with self._lock:
                     self._readers.append(reader)
@@ -212,6 +232,13 @@ class PostgresStore:
     def _borrow_plainly(self) -> Iterator[Connection]:
         with plain_errors(self.address), self._writers.borrow() as connection:
             yield connection
+
+    def _connect_to_write(self) -> Connection:
+        connection = self._connect()
+        if bounds_transactions(connection):
+            with plain_errors(self.address):
+                connection.execute(f"SET transaction_timeout = {TRANSACTION_MILLISECONDS}")
+        return connection
 
     def _connect(self) -> Connection:
         connection = connect(self.address)

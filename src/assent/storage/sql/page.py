@@ -8,7 +8,7 @@ Rule 2: what a page holds is chosen by numbers and sizes alone; only the asks in
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import msgspec
 
@@ -21,10 +21,20 @@ from assent.storage.port import Head
 from assent.storage.sql.row import UNREADABLE, decode_instant
 from assent.storage.sql.transaction import LOG_SHIFT
 
-__all__ = ["Query", "choose_page", "read_spans", "read_waiting"]
+__all__ = ["Look", "choose_page", "read_spans", "read_waiting"]
 
 Query = Callable[[str, tuple[Any, ...]], list[tuple[Any, ...]]]
 """Runs a named query."""
+Each = Callable[[str, Sequence[str | int], tuple[Any, ...]], list[tuple[Any, ...]]]
+"""Runs a named query for each of several first values."""
+
+
+class Look(NamedTuple):
+    """How a store is looked into."""
+
+    one: Query
+    each: Each
+
 
 _BEHIND_ALL = (1 << 63) - 1
 _ENDS = {
@@ -42,7 +52,7 @@ _answer = msgspec.json.Decoder(Answer).decode
 
 
 def choose_page(
-    query: Query,
+    look: Look,
     heads: Sequence[Head],
     state: State | Literal["ended"] | None,
     kind: Kind | None,
@@ -57,14 +67,14 @@ def choose_page(
     """
     place: tuple[int, int, int] | None = None
     if before is not None:
-        found = query("place_of_ask", (before,))
+        found = look.one("place_of_ask", (before,))
         if not found or found[0][1] not in {head.number for head in heads}:
             return [], False
         place = found[0]
     if state == "ended":
-        rows = _ended(query, heads, kind, place, limit + 1)
+        rows = _ended(look.one, heads, kind, place, limit + 1)
     else:
-        rows = _opened(query, heads, state, kind, place, limit + 1)
+        rows = _opened(look, heads, state, kind, place, limit + 1)
     rows.sort(reverse=True)  # by their place; no two have the same
     ids: list[str] = []
     size = 0
@@ -77,7 +87,7 @@ def choose_page(
 
 
 def _opened(
-    query: Query,
+    look: Look,
     heads: Sequence[Head],
     state: State | None,
     kind: Kind | None,
@@ -86,9 +96,9 @@ def _opened(
 ) -> list[tuple[Any, ...]]:
     number = _BEHIND_ALL if place is None else place[0]
     if state is State.OPEN:
-        return [row for head in heads for row in query("open_before", (head.number, number, kind, count))]
+        return look.each("open_before", [head.number for head in heads], (number, kind, count))
     numbers = msgspec.json.encode([head.number for head in heads]).decode()
-    return query("opened_before", (number, numbers, state, kind, count))
+    return look.one("opened_before", (number, numbers, state, kind, count))
 
 
 def _ended(
@@ -123,10 +133,10 @@ def read_spans(query: Query, heads: Sequence[Head], since: int, until: int | Non
     return spans
 
 
-def read_waiting(query: Query, heads: Sequence[Head]) -> Waiting:
+def read_waiting(each: Each, heads: Sequence[Head]) -> Waiting:
     """Return how many asks wait, and since when."""
-    count = sum(int(query("count_open", (head.project,))[0][0]) for head in heads)
-    oldest = [row[0] for head in heads for row in query("oldest_open", (head.number,))]
+    count = sum(int(number) for (number,) in each("count_open", [head.project for head in heads], ()))
+    oldest = [at for (at,) in each("oldest_open", [head.number for head in heads], ())]
     return Waiting(count, decode_instant(min(oldest)) if oldest else None)
 
 

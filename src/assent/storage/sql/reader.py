@@ -23,7 +23,7 @@ from assent.protocol.task import Task
 from assent.protocol.token import Token
 from assent.protocol.topic import Message
 from assent.storage.port import Head, Page, Record, Step
-from assent.storage.sql.page import choose_page, read_spans, read_waiting
+from assent.storage.sql.page import Look, choose_page, read_spans, read_waiting
 from assent.storage.sql.receipt_row import receipt_of
 from assent.storage.sql.row import ask_of, control_of, message_of, run_of
 from assent.storage.sql.tail_row import tail_of_row
@@ -73,16 +73,14 @@ class SqlReader(ABC):
 
     def asks_by_key(self, project: str, keys: Sequence[str]) -> list[Ask]:
         """Return the asks of a project that hold these keys."""
-        if project not in self._numbers and not self.head_sequence(project):
-            return []
-        values = (self._numbers[project], msgspec.json.encode(list(keys)).decode())
-        return self._asks("asks_by_key", values)
+        known = [key for key in keys if "\0" not in key]  # none has such a key, and it would spoil the list
+        return self._asks("asks_by_key", (project, msgspec.json.encode(known).decode()))
 
     def asks(self, project: str | None, state: State | None, limit: int) -> list[Ask]:
         """Return the newest asks, of one project or of all, open ones or all."""
         query, rest = ("open_asks", ()) if state is State.OPEN else ("asks", (state,))
         projects = self._projects(project)
-        found = [ask for name in projects for ask in self._asks(query, (name, limit, *rest))]
+        found = [ask_of(row) for row in self._each(query, projects, (limit, *rest))]
         if len(projects) > 1:
             found.sort(key=lambda ask: ask.opened_at, reverse=True)
         return found[:limit]
@@ -103,7 +101,7 @@ class SqlReader(ABC):
         """
         with self.snapshot():
             ids, has_more = choose_page(
-                self._rows, self._heads_of(projects), state, kind, before, limit, most_bytes
+                Look(self._rows, self._each), self._heads_of(projects), state, kind, before, limit, most_bytes
             )
             found: dict[str, Ask] = {
                 ask.ask_id: ask for ask in self._asks("asks_in", (msgspec.json.encode(ids).decode(),))
@@ -120,7 +118,7 @@ class SqlReader(ABC):
     def waiting(self, projects: Sequence[str] | None) -> Waiting:
         """Return how many asks wait in some projects or in all, and since when."""
         with self.snapshot():
-            return read_waiting(self._rows, self._heads_of(projects))
+            return read_waiting(self._each, self._heads_of(projects))
 
     def count_open(self, project: str | None) -> int:
         """Return how many asks wait."""
@@ -203,7 +201,7 @@ class SqlReader(ABC):
         """Return the newest runs, of one project or of all; with `active` only those that have not ended."""
         query = "active_runs" if active else "runs"
         projects = self._projects(project)
-        found = [run for name in projects for run in self._runs(query, (name, limit))]
+        found = [run_of(record) for (record,) in self._each(query, projects, (limit,))]
         if len(projects) > 1:
             found.sort(key=lambda run: run.started_at, reverse=True)
         return found[:limit]
@@ -233,7 +231,7 @@ class SqlReader(ABC):
         """Return the newest tasks, of one project or of all; with `is_live` only those that are not closed."""
         query = "live_tasks" if is_live else "tasks"
         projects = self._projects(project)
-        found = [task_of(record) for name in projects for (record,) in self._rows(query, (name, limit))]
+        found = [task_of(record) for (record,) in self._each(query, projects, (limit,))]
         if len(projects) > 1:
             found.sort(key=lambda task: task.created_at, reverse=True)
         return found[:limit]
@@ -243,20 +241,15 @@ class SqlReader(ABC):
 
         Only a project's own ids differ for certain: one that two projects have names neither.
         """
-        found = [
-            notification_of(record)
-            for name in self._projects(project)
-            for (record,) in self._rows("notification", (name, notification_id))
-        ]
+        rows = self._each("notification", self._projects(project), (notification_id,))
+        found = [notification_of(record) for (record,) in rows]
         return found[0] if len(found) == 1 else None
 
     def notifications(self, project: str | None, limit: int, *, is_open: bool) -> list[Notification]:
         """Return the newest notifications, of one project or of all; with `is_open` only those."""
         query = "open_notifications" if is_open else "notifications"
         projects = self._projects(project)
-        found = [
-            notification_of(record) for name in projects for (record,) in self._rows(query, (name, limit))
-        ]
+        found = [notification_of(record) for (record,) in self._each(query, projects, (limit,))]
         if len(projects) > 1:
             found.sort(key=lambda notification: notification.created_at, reverse=True)
         return found[:limit]
@@ -277,7 +270,7 @@ class SqlReader(ABC):
     def tokens(self, project: str | None, limit: int) -> list[Token]:
         """Return the newest tokens, of one project or of all, also those that have ended."""
         projects = self._projects(project)
-        found = [token_of(record) for name in projects for (record,) in self._rows("tokens", (name, limit))]
+        found = [token_of(record) for (record,) in self._each("tokens", projects, (limit,))]
         if len(projects) > 1:
             found.sort(key=lambda token: token.created_at, reverse=True)
         return found[:limit]
@@ -308,7 +301,11 @@ class SqlReader(ABC):
         return [head for head in self.heads() if projects is None or head.project in projects]
 
     def _count(self, query: str, project: str | None) -> int:
-        return sum(int(self._one(query, (name,))[0]) for name in self._projects(project))
+        return sum(int(count) for (count,) in self._each(query, self._projects(project), ()))
+
+    def _each(self, query: str, first: Sequence[str | int], rest: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        """Return what a named query finds for each of several first values, one after the other."""
+        return [row for value in first for row in self._rows(query, (value, *rest))]
 
     def _one(self, query: str, values: tuple[Any, ...]) -> tuple[Any, ...]:
         return self._rows(query, values)[0]

@@ -36,7 +36,7 @@ from assent.storage.sql.row import (
     message_of,
     run_of,
 )
-from assent.storage.sql.session import Session
+from assent.storage.sql.session import Session, refuse_long, refuse_nul
 from assent.storage.sql.tail_row import PutTails
 from assent.storage.sql.token_row import PutTokens
 from assent.storage.sql.work_transaction import WorkTransaction
@@ -57,6 +57,8 @@ class SqlTransaction(WorkTransaction):
     def __init__(self, session: Session) -> None:
         super().__init__(session)
         self._heads: dict[str, Head] = {}
+        self._early: dict[str, tuple[Sequence[str], Sequence[str]]] = {}
+        """By project, the ids and keys that are read together with its head."""
         self._deadlines: dict[str, int | None] = {}
         self._asks: dict[str, Ask | None] = {}
         self._keys: dict[tuple[str, str], str | None] = {}
@@ -81,7 +83,16 @@ class SqlTransaction(WorkTransaction):
         """Take the project's head; `now` is the store's clock and never runs before the last event."""
         head = self._heads.get(project)
         if head is None:
-            row = self._session.take_head(project) or self._begin(project, now)
+            refuse_nul([(project,)])
+            refuse_long(project)
+            wanted = self._unread(project, *self._early.pop(project, ((), ())))
+            row, found = self._session.take_head(project, wanted)
+            if row is None:
+                row = self._begin(project, now)
+                # Somebody else may have begun it, and written: read again, now that nobody else can.
+                found = [self._session.rows(query, values) for query, values in wanted]
+            for rows in found:
+                self._remember([ask_of(one) for one in rows])
             number, sequence, hash_, at, self._deadlines[project], self._has_controls[project] = row
             head = self._heads[project] = Head(project, number, sequence, hash_, max(now, at))
         return head
@@ -93,22 +104,35 @@ class SqlTransaction(WorkTransaction):
             if added:
                 return (added[0][0], 0, first, now, None, False)
             # Somebody else has just begun it, or another project with the same number.
-            row = self._session.take_head(project)
+            row, _ = self._session.take_head(project)
             if row is not None:
                 return row
         raise StoreBusyError
 
     def prefetch(self, project: str, ask_ids: Sequence[str], keys: Sequence[str]) -> None:
-        """Read the asks that a group of commands will want, one query for all."""
-        ids = [ask_id for ask_id in ask_ids if ask_id not in self._asks]
+        """Read the asks that commands will want, one query for all; before the head is taken, together with it."""
+        if project not in self._heads:
+            self._early[project] = (ask_ids, keys)
+            return
+        for query, values in self._unread(project, ask_ids, keys):
+            self._remember(self._query(query, values))
+
+    def _unread(
+        self, project: str, ask_ids: Sequence[str], keys: Sequence[str]
+    ) -> list[tuple[str, tuple[Any, ...]]]:
+        """Return the queries for what is not known yet. Where nothing is found, that is known then."""
+        queries: list[tuple[str, tuple[Any, ...]]] = []
+        # What no store can hold is nowhere, and would spoil the list for the others.
+        ids = [ask_id for ask_id in ask_ids if ask_id not in self._asks and _can_be_stored(ask_id)]
         if ids:
             self._asks.update(dict.fromkeys(ids))
-            self._remember(self._query("asks_in", (_encode(ids).decode(),)))
-        new = [key for key in keys if (project, key) not in self._keys]
+            queries.append(("ask", (ids[0],)) if len(ids) == 1 else ("asks_in", (_encode(ids).decode(),)))
+        new = [key for key in keys if (project, key) not in self._keys and _can_be_stored(key)]
         if new:
             self._keys.update(((project, key), None) for key in new)
-            number = self._heads[project].number
-            self._remember(self._query("asks_by_key", (number, _encode(new).decode())))
+            one = ("ask_by_key", (project, new[0]))
+            queries.append(one if len(new) == 1 else ("asks_by_key", (project, _encode(new).decode())))
+        return queries
 
     def ask(self, project: str, ask_id: AskId) -> Ask | None:
         """Return the ask as it is in this transaction."""
@@ -122,7 +146,7 @@ class SqlTransaction(WorkTransaction):
         """Return the ask that holds `key`, as it is in this transaction."""
         if (project, key) not in self._keys:
             self._keys[project, key] = None
-            self._remember(self._query("ask_by_key", (self._heads[project].number, key)))
+            self._remember(self._query("ask_by_key", (project, key)))
         ask_id = self._keys[project, key]
         return None if ask_id is None else self._asks[ask_id]
 
@@ -203,6 +227,7 @@ class SqlTransaction(WorkTransaction):
 
     def put(self, head: Head, ask: Ask) -> None:
         """Keep `ask` as it is now."""
+        refuse_long(ask.ask_id, ask.key, ask.run_id)
         known = self._asks.get(ask.ask_id)
         self._asks[ask.ask_id] = ask
         if known is None or known.project != head.project:
@@ -235,16 +260,19 @@ class SqlTransaction(WorkTransaction):
 
     def put_step(self, head: Head, step: Step) -> None:
         """Keep an entry of a flow's journal."""
+        refuse_long(step.flow_id)
         values = (head.number, step.flow_id, step.step, step.digest, step.state, step.content, step.by)
         self._session.run("put_step", values)
 
     def put_run(self, head: Head, run: Run) -> None:
         """Keep `run` as it is now."""
+        refuse_long(run.run_id)
         self._runs[head.project, run.run_id] = run
         self._changed_runs[head.project, run.run_id] = head.number
 
     def put_control(self, head: Head, control: Control) -> None:
         """Keep `control` as it is now."""
+        refuse_long(control.request.request_id)
         key = (head.project, control.request.request_id)
         self._controls[key] = control
         self._changed_controls[key] = head.number
@@ -275,6 +303,7 @@ class SqlTransaction(WorkTransaction):
 
     def put_receipt(self, head: Head, receipt: Receipt) -> None:
         """Keep `receipt` as it is now."""
+        refuse_long(receipt.key)
         self._receipts.put(head, receipt)
 
     def done_command(self, head: Head, command_id: str) -> Done | None:
@@ -287,6 +316,7 @@ class SqlTransaction(WorkTransaction):
 
     def put_done_command(self, head: Head, command_id: str, done: Done) -> None:
         """Remember that a command was done; volatile."""
+        refuse_long(command_id)
         self._done[head.number, command_id] = done
 
     def flush(self) -> None:
@@ -342,3 +372,11 @@ class SqlTransaction(WorkTransaction):
 def _is_due(ask: Ask, head: Head) -> bool:
     is_waiting = ask.project == head.project and ask.is_open and not ask.is_overdue
     return is_waiting and ask.deadline is not None and encode_instant(ask.deadline) <= head.at
+
+
+def _can_be_stored(text: str) -> bool:
+    """Say whether a text has neither a NUL nor half of a pair in it."""
+    try:
+        return b"\0" not in text.encode()
+    except UnicodeEncodeError:
+        return False

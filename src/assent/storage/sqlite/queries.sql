@@ -9,8 +9,10 @@ SELECT p.project_number, p.sequence, p.hash, p.at, (
   SELECT 1 FROM controls c INDEXED BY controls_open WHERE c.project_number = p.project_number AND c.is_settled = 0)
 FROM projects p WHERE p.project = ?;
 
--- add_project: A project begins with its first event.
-INSERT INTO projects (project, sequence, hash, at) VALUES (?, 0, ?, ?) RETURNING project_number;
+-- add_project: A project begins with its first event. A number that has events is taken, too: by a copy under way.
+INSERT INTO projects (project_number, project, sequence, hash, at)
+SELECT max(coalesce((SELECT max(project_number) FROM projects), 0),
+  coalesce((SELECT max(event_number) FROM events) >> 40, 0)) + 1, ?, 0, ?, ? RETURNING project_number;
 
 -- save_head: The head after this transaction's events.
 UPDATE projects SET sequence = ?, hash = ?, at = ? WHERE project_number = ?;
@@ -30,12 +32,13 @@ WHERE a.ask_id IN (SELECT value FROM json_each(?));
 
 -- asks_by_key: The asks of a project that hold these keys (a JSON list).
 SELECT {ask} FROM asks a INDEXED BY asks_key JOIN projects p USING (project_number)
-WHERE a.project_number = ? AND a.key IS NOT NULL AND a.state <> 'superseded'
-AND a.key IN (SELECT value FROM json_each(?));
+WHERE a.project_number = (SELECT project_number FROM projects WHERE project = ?)
+AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key IN (SELECT value FROM json_each(?));
 
 -- ask_by_key: The ask that holds a key.
 SELECT {ask} FROM asks a INDEXED BY asks_key JOIN projects p USING (project_number)
-WHERE a.project_number = ? AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = ?;
+WHERE a.project_number = (SELECT project_number FROM projects WHERE project = ?)
+AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = ?;
 
 -- open_ending_in: Open asks by the end of their id, as people type it.
 SELECT {ask} FROM asks a INDEXED BY asks_open JOIN projects p USING (project_number)

@@ -60,6 +60,11 @@ class SqliteStore:
         self._readers: list[SqliteReader] = []
         self.bell = SocketBell(self.path)
 
+    @property
+    def connections_in_use(self) -> int:
+        """None: a file has no server that could run out of them."""
+        return 0
+
     def mutex_of(self, project: str) -> threading.Lock:  # noqa: ARG002 - a file has one writer, whatever the project
         """Return the lock that lets one thread write; see `mutex`."""
         return self.mutex

@@ -38,6 +38,7 @@ from assent.surfaces.http.incoming import (
 )
 from assent.surfaces.http.openapi import render_openapi
 from assent.surfaces.http.runs import RefusedControl
+from assent.surfaces.http.scrape import scrape_route
 from assent.surfaces.http.session import port_of
 from assent.surfaces.http.shell import shell_routes
 from assent.surfaces.http.sign_in import SignIn, sign_in_routes
@@ -59,6 +60,9 @@ JSON = "application/json"
 RECHECK_SECONDS = 0.5
 """Whoever was kept waiting for longer must still have a good token when the reply goes out."""
 _NOTHING = 404
+_UNKNOWN = 499
+_STRANGERS = frozenset({401, 404})
+"""Whoever gets these may have made up the project that they name."""
 
 _encoder = msgspec.json.Encoder()
 _log = logging.getLogger("assent.http")
@@ -75,6 +79,7 @@ def build_app(site: Site, sign_in: SignIn | None = None) -> Starlette:
         Route("/openapi.json", _openapi, methods=["GET"]),
         Route("/asyncapi.json", _asyncapi, methods=["GET"]),
         *event_routes(site),
+        scrape_route(site),
         *shell_routes(),
         *sign_in_routes(site, sign_in),
     ]
@@ -91,6 +96,18 @@ def _breadth(path: str) -> tuple[bool, int]:
 
 def _endpoint(site: Site, verb: Verb, endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     async def respond(request: Request) -> Response:
+        if site.watch is None:
+            return await attempt(request)
+        end = site.watch.request(verb, request.headers)
+        status = _UNKNOWN  # where nobody is there any more to be told
+        try:
+            response = await attempt(request)
+            status = response.status_code
+        finally:
+            end(status, str(request.path_params.get("project", "")) if status not in _STRANGERS else "")
+        return response
+
+    async def attempt(request: Request) -> Response:
         try:
             incoming = await _read(site, verb, request)
             began = time.monotonic()
@@ -113,10 +130,12 @@ async def _attend(request: Request, endpoint: Endpoint, incoming: Incoming) -> o
         return await endpoint(incoming)
     work = asyncio.ensure_future(endpoint(incoming))
     hung_up = asyncio.ensure_future(_until_hung_up(request))
+    incoming.site.waits += 1
     try:
         await asyncio.wait({work, hung_up}, return_when=asyncio.FIRST_COMPLETED)
         return await work if work.done() else Response()  # nobody reads it
     finally:
+        incoming.site.waits -= 1
         work.cancel()
         hung_up.cancel()
 

@@ -17,6 +17,7 @@ from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS, ErrorReply, RunQuer
 from assent.protocol.wire_record import Health
 from assent.surfaces.http.events import EVENTS
 from assent.surfaces.http.incoming import MAX_IDEMPOTENCY_KEY
+from assent.surfaces.http.scrape import METRICS
 from assent.surfaces.http.session import KEY_HEADER, cookie_name
 from assent.surfaces.http.sign_in import SignInBody, SignInReply
 
@@ -82,7 +83,7 @@ _PUBLIC = (
 )
 OPEN = frozenset(verb.name for verb in _PUBLIC)
 """What needs no token."""
-ROUTES: dict[str, Verb] = VERBS | {verb.name: verb for verb in (EVENTS, _SIGN_OUT, *_PUBLIC)}
+ROUTES: dict[str, Verb] = VERBS | {verb.name: verb for verb in (EVENTS, METRICS, _SIGN_OUT, *_PUBLIC)}
 """Every route that the document has."""
 
 

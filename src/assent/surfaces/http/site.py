@@ -19,6 +19,7 @@ from assent.protocol.principal import Assurance
 from assent.protocol.token import Token, digest_of, looks_like_token
 from assent.protocol.wire_run import HoldBody
 from assent.surfaces.http.presence import Presence
+from assent.surfaces.http.watch import Scrape, SiteWatch
 
 __all__ = ["MAX_FOLLOWED", "Caller", "Held", "Holding", "Site"]
 
@@ -61,8 +62,16 @@ class Holding:
 class Site:
     """One server on one store."""
 
-    def __init__(self, door: EmbeddedDoor) -> None:
+    def __init__(
+        self, door: EmbeddedDoor, watch: SiteWatch | None = None, scrape: Scrape | None = None
+    ) -> None:
         self.door = door
+        self.watch = watch
+        """Who sees every request and, by the door, every command."""
+        self.scrape = scrape
+        """Who has counted them; None where the extra `metrics` is not installed."""
+        if watch is not None:
+            door.watch(watch)
         self._closing = asyncio.Event()
         self._lingering: set[asyncio.Task[Any]] = set()
         self._news: dict[str, tuple[News, int]] = {}
@@ -70,6 +79,10 @@ class Site:
         self.presence = Presence()
         self.holdings: dict[str, Holding] = {}
         """By the id of the command that took it: what clients drive alone."""
+        self.waits = 0
+        """How many requests are kept waiting now."""
+        self.streams = 0
+        """How many sockets and streams are told of events now."""
 
     @property
     def is_closing(self) -> bool:

@@ -56,6 +56,7 @@ async def first_of(*ways: Coroutine[Any, Any, Ending | None]) -> Ending | None:
 
 async def tell(news: News, after: int, say: Callable[[Told], Awaitable[None]], site: Site) -> Ending:
     """Tell what happens, in order, until somebody ends it."""
+    site.streams += 1
     try:
         while not site.is_closing:
             page = news.since(after, PAGE)
@@ -69,6 +70,8 @@ async def tell(news: News, after: int, say: Callable[[Told], Awaitable[None]], s
             await asyncio.sleep(0)
     except TimeoutError:
         return Ending.SLOW
+    finally:
+        site.streams -= 1
     return Ending.RESTARTING
 
 

@@ -11,7 +11,6 @@ import asyncio
 import os
 import shlex
 import subprocess
-import sys
 import tempfile
 import threading
 import time
@@ -35,7 +34,8 @@ from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.error import AssentError, ConflictError, UnreachableError
 from assent.protocol.run import Run
-from assent.surfaces.tui.curtain import render_title
+from assent.surfaces.tui.browser import open_page
+from assent.surfaces.tui.curtain import TITLE_AS_IT_WAS, TITLE_KEPT, render_title
 from assent.surfaces.tui.draft import Drafts
 from assent.surfaces.tui.feed import Feed
 from assent.surfaces.tui.line import Line
@@ -129,6 +129,7 @@ class InboxApp(App[None]):
         self._is_looking = self._must_look = self._is_reading = False
         self._looks_since = 0.0
         self._title = ""
+        self._is_aside = False
         self._turn: asyncio.AbstractEventLoop | None = None
         """The loop whose thread alone may touch what is shown."""
 
@@ -142,7 +143,8 @@ class InboxApp(App[None]):
         """Begin to look and to listen."""
         self._canvas.focus()
         self._turn = asyncio.get_running_loop()
-        self.app_resume_signal.subscribe(self, lambda _: self.on_app_focus())
+        self.app_suspend_signal.subscribe(self, lambda _: self._step_aside(), immediate=True)
+        self.app_resume_signal.subscribe(self, lambda _: self._come_back())
         self._feed.listen(lambda: self._tell(self.look_again))
         self.set_interval(_TICK_SECONDS, self._tick)
         self.look_again()
@@ -173,9 +175,22 @@ class InboxApp(App[None]):
         if size.width and size.height:
             self._canvas.show(compose(self.sitting.view, size.width, size.height))
         title = render_title(len(self.sitting.view.groups.open))
-        if title != self._title and self._driver is not None:
+        if title != self._title and self._driver is not None and not self._is_aside:
             self._title = title
             self._driver.write(title)
+
+    def _step_aside(self) -> None:
+        """Give the title back while the shell or an editor has the terminal."""
+        self._is_aside = True
+        if self._driver is not None:
+            self._driver.write(TITLE_AS_IT_WAS)
+
+    def _come_back(self) -> None:
+        """Keep whatever the title is by now; ours is written by the next drawing."""
+        if self._is_aside and self._driver is not None:
+            self._driver.write(TITLE_KEPT)
+        self._is_aside, self._title = False, ""
+        self.on_app_focus()
 
     def _settle(self) -> None:
         """Draw now, and again when the beat is over."""
@@ -323,6 +338,10 @@ class InboxApp(App[None]):
 
     def action_take_text(self) -> None:
         """End writing in the large field, and send."""
+        # This key overtakes the letters that were typed just before it: they are still on their way to the field.
+        self.query_one("#text", TextArea).call_later(self._take_text)
+
+    def _take_text(self) -> None:
         if self._writing is not None and self._writing.is_long:
             self._entered(self.query_one("#text", TextArea).text, sends=True)
 
@@ -432,13 +451,10 @@ class InboxApp(App[None]):
 
     def _browse(self, ask: Ask) -> None:
         address = self._feed.address(ask)
-        if not address:
-            self._refused("No server shows this store: assent serve starts one.")
-        elif _has_windows():
-            self.open_url(address)
+        if address:
+            self._start(lambda: self._tell(self._refused, open_page(address)))
         else:
-            # A browser for terminals would take this one.
-            self._refused(f"There is no browser here: {address}")
+            self._refused("This store has no page: no server shows it. assent serve starts one.")
 
     def _edit(self, wish: Edit) -> None:
         """Let somebody write in their own editor; what they leave there is the text."""
@@ -456,13 +472,6 @@ class InboxApp(App[None]):
 
 def _throw(error: Exception) -> None:
     raise error
-
-
-def _has_windows() -> bool:
-    """Say whether a browser would have a window of its own."""
-    return sys.platform in ("darwin", "win32") or bool(
-        os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY")
-    )
 
 
 def _now() -> datetime:

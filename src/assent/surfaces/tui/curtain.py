@@ -10,18 +10,20 @@ Rule 2: whatever happens, the terminal is left as it was found: its mode, its sc
 from __future__ import annotations
 
 import os
+import signal
 import termios
 from contextlib import suppress
 from typing import IO, Any, Self
 
 from assent.surfaces.tui.line import Line
 
-__all__ = ["Curtain", "render_title"]
+__all__ = ["TITLE_AS_IT_WAS", "TITLE_KEPT", "Curtain", "render_title"]
 
-_OPEN = "\x1b[22;2t\x1b[?1049h\x1b[?25l\x1b[2J"
+TITLE_KEPT = "\x1b[22;2t"
+_OPEN = f"{TITLE_KEPT}\x1b[?1049h\x1b[?25l\x1b[2J"
 """Keeps the title, and goes to a screen of its own without a cursor."""
 _SHUT = "\x1b[?1049l\x1b[?25h"
-_TITLE_AS_IT_WAS = "\x1b]2;\x07\x1b[23;2t"
+TITLE_AS_IT_WAS = "\x1b]2;\x07\x1b[23;2t"
 """Empty, for terminals that keep none; then the one that was kept."""
 _ECHO_AT = 3
 """Where `tcgetattr` has the flags of lines."""
@@ -33,9 +35,13 @@ class Curtain:
     def __init__(self, keyboard: int, screen: IO[str], *, is_plain: bool) -> None:
         self._keyboard, self._screen, self._is_plain = keyboard, screen, is_plain
         self._mode: list[Any] | None = None
+        self._stop: Any = None
         self._is_up = self._is_handed_over = False
 
     def __enter__(self) -> Self:
+        # Whoever presses Ctrl-Z now would find their shell on a screen that is not its own: it counts once the program,
+        # which can step aside, has taken over.
+        self._stop = signal.signal(signal.SIGTSTP, signal.SIG_IGN)
         with suppress(termios.error):
             self._mode = termios.tcgetattr(self._keyboard)
             silent = [*self._mode]
@@ -75,10 +81,11 @@ class Curtain:
                 termios.tcsetattr(self._keyboard, termios.TCSANOW, self._mode)
 
     def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGTSTP, self._stop)
         self._restore()
         shut = _SHUT if self._is_up and not self._is_handed_over else ""
         with suppress(OSError):  # there may be no terminal any more
-            self._screen.write(shut + _TITLE_AS_IT_WAS)
+            self._screen.write(shut + TITLE_AS_IT_WAS)
             self._screen.flush()
 
 

@@ -22,7 +22,7 @@ from assent.surfaces.tui.reply import (
     summary,
 )
 from assent.surfaces.tui.stakes import silence_of
-from assent.surfaces.tui.view import Mode, View
+from assent.surfaces.tui.view import Mode, View, keeps_own
 from assent.surfaces.width import columns, cut
 
 __all__ = ["caps_of", "key_line", "status_line"]
@@ -96,7 +96,7 @@ _LIST: tuple[_Key, ...] = (
 )
 _ENDED: tuple[_Key, ...] = (
     (0, "n", "next"),
-    (3, "y", "copy"),
+    (3, "y", "copy id"),
     (2, "Esc", "list"),
     (4, "r", "runs"),
     (0, "?", "keys"),
@@ -109,8 +109,9 @@ _RUN: tuple[_Key, ...] = (
     (1, "x", "cancel"),
     (3, "Space", "page"),
     (0, "Esc", "back"),
+    (4, "?", "keys"),
 )
-_RUNS: tuple[_Key, ...] = ((3, "j k", "move"), (2, "Enter", "open"), *_RUN[:4], (0, "Esc", "back"))
+_RUNS: tuple[_Key, ...] = ((3, "j k", "move"), (2, "Enter", "open"), *_RUN[:4], *_RUN[5:])
 _HELP: tuple[_Key, ...] = ((0, "Space", "page"), (0, "Esc", "back"))
 
 
@@ -137,6 +138,13 @@ def _answering(view: View, ask: Ask) -> list[_Key]:
     ]
     shown = [each for each in keys if each is not None]
     return [(soon, f"Alt-{key}" if key.upper() in caps else key, does) for soon, key, does in shown]
+
+
+def _ended(view: View) -> list[_Key]:
+    """Return the keys of an ask that has ended; what was kept of one's own is what is copied then."""
+    return [
+        (soon, key, "copy yours" if key == "y" and keeps_own(view) else does) for soon, key, does in _ENDED
+    ]
 
 
 def _armed(view: View, key: str) -> str:
@@ -171,7 +179,7 @@ def key_line(view: View, width: int) -> Line:
         Mode.RUNS: _RUNS,
         Mode.RUN: _RUN,
         Mode.HELP: _HELP,
-    }.get(view.mode, _LIST if ask is None else _answering(view, ask) if ask.is_open else _ENDED)
+    }.get(view.mode, _LIST if ask is None else _answering(view, ask) if ask.is_open else _ended(view))
     shown = list(keys)
     while columns(_told(shown)) + 2 > width and len(shown) > 1:
         shown.remove(max(shown, key=lambda each: each[0]))

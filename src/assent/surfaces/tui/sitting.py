@@ -23,7 +23,7 @@ from assent.surfaces.tui.run_keys import RunKeys
 from assent.surfaces.tui.tidings import Tidings
 from assent.surfaces.tui.tray import BEAT_SECONDS, MAX_ENDED, Tray
 from assent.surfaces.tui.typed_text import TypedText
-from assent.surfaces.tui.view import Fate, Mode, RunDetail, Snapshot, View
+from assent.surfaces.tui.view import Fate, Mode, RunDetail, Snapshot, View, keeps_own
 from assent.surfaces.tui.wish import Browse, Claim, Copy, Leave, Scroll, Wish, Write
 
 __all__ = ["BEAT_SECONDS", "MAX_ENDED", "Sitting"]
@@ -183,9 +183,7 @@ class Sitting:
         elif key == "w":
             return Browse(ask)
         elif key == "y":
-            is_mine = self.view.fates.get(ask.ask_id) is Fate.MINE
-            has_kept = not ask.is_open and not is_mine and not self.view.reply.is_blank
-            return Copy(summary(ask, self.view.reply) if has_kept else ask.ask_id)
+            return Copy(summary(ask, self.view.reply) if keeps_own(self.view) else ask.ask_id)
         return None
 
     def _enter(self) -> Wish | None:

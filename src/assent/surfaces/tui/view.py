@@ -14,7 +14,7 @@ from assent.surfaces.board import BoardRun
 from assent.surfaces.tui.order import Groups
 from assent.surfaces.tui.reply import Reply
 
-__all__ = ["Fate", "Mode", "RunDetail", "Snapshot", "View"]
+__all__ = ["Fate", "Mode", "RunDetail", "Snapshot", "View", "keeps_own"]
 
 
 class Mode(StrEnum):
@@ -98,3 +98,10 @@ class View(msgspec.Struct, frozen=True):
     def run(self) -> BoardRun | None:
         """The run that the cursor is on."""
         return self.runs[min(self.run_at, len(self.runs) - 1)] if self.runs else None
+
+
+def keeps_own(view: View) -> bool:
+    """Say whether the open ask has ended without what somebody marked or wrote for it here, so that this is kept."""
+    ask = view.ask
+    is_mine = ask is not None and view.fates.get(ask.ask_id) is Fate.MINE
+    return ask is not None and not ask.is_open and not is_mine and not view.reply.is_blank

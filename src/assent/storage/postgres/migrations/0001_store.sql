@@ -157,7 +157,7 @@ CREATE TABLE tails (
   PRIMARY KEY (project_number, run_id)
 );
 
--- Rights that one process in the world has: a lease by this server's clock, and a number that only grows.
+-- Rights that one process in the world has: a lease by this server's clock, and a number that no other holder has.
 -- `name` is a digest. `holder` says which process on which machine.
 CREATE SEQUENCE hold_fences;
 CREATE TABLE holds (
@@ -186,4 +186,5 @@ SELECT
   r.record -> 'scopeChangeMetadata',
   r.record -> 'responses'
 FROM notifications n JOIN projects p USING (project_number)
-CROSS JOIN LATERAL (SELECT convert_from(n.record, 'UTF8')::json AS record) r;
+-- PostgreSQL's JSON has no NUL: one such character in one text would make the whole view unreadable.
+CROSS JOIN LATERAL (SELECT replace(convert_from(n.record, 'UTF8'), '\u0000', '\ufffd')::json AS record) r;

@@ -59,6 +59,7 @@ const WORDS = {
   "control.repeated": (told) => `${by(told)} sends what begins nothing`,
   "control.malformed": (told) => `${by(told)} sends what is no message: ${told.problem}`,
   "topic.posted": (told) => `${by(told)}: ${JSON.stringify(told.message)}`,
+  "store.restored": (told) => `${by(told)} restored it from a backup, as of event ${told.message.sequence}`,
   "flow.stepped": (told) => `${told.step.flow_id}, step ${told.step.step}: ${told.step.state}`,
   "notification.added": (told) => `${by(told)} tells about ${told.source} ${told.source_id}`,
   "notification.resolved": (told) => `${by(told)} ${told.is_dismissed ? "dismissed" : "answered"} it`,
