@@ -2,7 +2,7 @@
 # tools/setup.py fetches the installer, makes .venv, and does nothing when the locks did not change.
 
 PY ?= python3
-JOBS ?= 2
+JOBS ?= 3
 ARGS ?=
 PYTHON := .venv/bin/python
 # Where there is no browser and none can be had, this says why, and the tests that need one fail.

@@ -53,7 +53,7 @@ class _StoreHere(ThrowawayStore):
 
     def __init__(self, path: Path) -> None:
         self.project, self.clock, self.path = PROJECT, None, path
-        self._maker, self._hubs = 0, []
+        self.database, self._maker, self._hubs = None, 0, []
 
 
 class Served:

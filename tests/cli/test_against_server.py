@@ -77,7 +77,7 @@ STORY: tuple[tuple[Role, int, tuple[str, ...]], ...] = (
     (HUMAN, 0, ("log",)),
     (HUMAN, 0, ("audit", "verify")),
 )
-ABOUT_THE_PLACE = {"doctor", "serve", "plan", "completion", "demo"}
+ABOUT_THE_PLACE = {"doctor", "serve", "store", "plan", "completion", "demo"}
 """They tell of this machine, make a server, or need no store."""
 _PASSING = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\b\d\d:\d\d(:\d\d)?\b|\b(ask|rcp|tok|assent|oq|not|cmd)[-_]\w{8,}"

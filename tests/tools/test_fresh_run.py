@@ -74,5 +74,8 @@ def test_process_of_the_folder_is_found(
     """By the path of its Python."""
     monkeypatch.setattr(fresh_run, "ROOT", tmp_path)
     assert processes_here() == []
-    start(f"print('begun', flush=True); input()  # {tmp_path / '.venv' / 'bin'}")
+    made = start(f"print('begun', flush=True); input()  # {tmp_path / '.venv' / 'bin'}")
+    # Until it runs, the system need not know what it was started with.
+    assert made.stdout is not None
+    assert made.stdout.readline().strip() == b"begun"
     assert len(processes_here()) == 1
