@@ -13,12 +13,10 @@ from assent.protocol.error import AssentError
 from assent.protocol.words import count
 from assent.storage.postgres.connection import SCHEMA, Address, Connection, connect, plain_errors, rows
 from assent.storage.postgres.schema import applied, newest, pending
-from assent.storage.postgres.store import MOST_READING, MOST_WRITING
+from assent.storage.postgres.store import CONNECTIONS
 
 __all__ = ["look_at_database"]
 
-_OWN = MOST_WRITING + MOST_READING + 1
-"""Connections of one process, with the one that listens."""
 _OTHER = "Correct the address, or ask whoever runs the database."
 _SERVER = """
 SELECT current_setting('server_version'), current_setting('fsync'), current_setting('full_page_writes'),
@@ -67,8 +65,10 @@ def _server(address: Address, connection: Connection) -> Iterator[Check]:
     release, fsync, whole_pages, most, used, is_private, commit, size = told
     yield Check("database", f"PostgreSQL {release} at {address.name}, {size:,} bytes")
     yield _durability(fsync, whole_pages, commit)
-    pool = f"up to {_OWN} of this process; the server allows {most}, and {used} are in use"
-    crowded = "Raise max_connections, or put a pooler in front (session mode)." if most - used < _OWN else ""
+    pool = f"up to {CONNECTIONS} of this process; the server allows {most}, and {used} are in use"
+    crowded = (
+        "Raise max_connections, or put a pooler in front (session mode)." if most - used < CONNECTIONS else ""
+    )
     yield Check("connections", pool, remedy=crowded)
     yield _privacy(address, is_private=is_private)
 

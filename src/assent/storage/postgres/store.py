@@ -42,11 +42,13 @@ from assent.storage.sql.row import ASK_COLUMNS
 from assent.storage.sql.strayed import find_strayed
 from assent.storage.sql.transaction import SqlTransaction
 
-__all__ = ["MOST_READING", "MOST_WRITING", "PostgresStore"]
+__all__ = ["CONNECTIONS", "MOST_READING", "MOST_WRITING", "PostgresStore"]
 
 MOST_WRITING = 8
 """Connections of a process that write at once, each another project."""
 MOST_READING = 8
+CONNECTIONS = MOST_WRITING + MOST_READING + 3
+"""Of a process, at most: one more rings, one listens, and one looks by the clock."""
 UNKNOWN_SECONDS = 30.0
 """How long we try to find out whether a commit has happened whose reply was lost."""
 _PAUSE = 0.1
