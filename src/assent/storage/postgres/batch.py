@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import psycopg
 from psycopg import pq
+from psycopg.adapt import Transformer
 from psycopg.errors import InvalidSqlStatementName, error_from_result
 
 from assent.storage.postgres.array import pack_texts
@@ -28,6 +29,7 @@ SYNC: Statement = ("", ())
 _Row = tuple[Any, ...]
 _Load = Callable[[bytes], Any]
 _TEXT, _BINARY = 0, 1
+_MANY = 4
 
 
 def _load_whole(raw: bytes) -> int:
@@ -182,6 +184,11 @@ def _load(
         loads = known.loads[query] = [
             _loader(connection, result.ftype(column)) for column in range(result.nfields)
         ]
+    if result.ntuples >= _MANY:
+        # For many rows the driver's own reading, which is not in Python, is worth its preparations.
+        transformer = Transformer(connection)
+        transformer.set_pgresult(result, set_loaders=True, format=pq.Format.BINARY)
+        return transformer.load_rows(0, result.ntuples, tuple)
     value = result.get_value
     columns = list(enumerate(loads))
     return [
