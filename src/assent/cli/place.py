@@ -120,7 +120,7 @@ class Place:
 
         if self.is_server:
             raise BadRequestError(
-                f"{self.address} is a server, and this needs a store of its own: sqlite:///path/file.db."
+                "What is named here is a server, and this needs a store of its own: sqlite:///path/file.db."
             )
         return self.address
 

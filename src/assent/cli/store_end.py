@@ -47,7 +47,7 @@ def parse_address(given: str, environ: Mapping[str, str]) -> Path | str:
     """
     if is_server(given):
         raise BadRequestError(
-            f"{given} is a server: name the file or the database that it serves, on a machine that reaches it."
+            "What is named here is a server: name the file or the database that it serves, on a machine that reaches it."
         )
     return given if is_database(given) else find_store(given, environ, Path.cwd()).absolute()
 

@@ -23,7 +23,7 @@ from assent.hub.feed import Feed, Numbered
 from assent.hub.future import Future, LightFuture, settle
 from assent.hub.ids import new_command_id
 from assent.hub.patience import Patience
-from assent.hub.waiters import Waiters, run_name
+from assent.hub.waiters import NET_SECONDS, Waiters, run_name
 from assent.hub.watch import Transacted, Watch, see_command, see_end
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.error import (
@@ -203,6 +203,10 @@ class Hub:
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Give short reads; what is due is applied first if that is possible at once: a look waits for nobody."""
+        self._apply_due()
+        return self.store.reading()
+
+    def _apply_due(self) -> None:
         for project in self._due_projects():
             mutex = self.store.mutex_of(project)
             if mutex.acquire(blocking=False):
@@ -211,7 +215,6 @@ class Hub:
                     self._perform([Work(envelope, LightFuture())], False)
                 finally:
                     mutex.release()
-        return self.store.reading()
 
     def tick(self) -> None:
         """Apply the deadlines that have passed, in every project."""
@@ -296,10 +299,14 @@ class Hub:
         return patience
 
     def _lapse(self) -> float | None:
-        self.tick()
+        # A project that somebody else has must not keep the others from their deadlines.
+        self._apply_due()
         with self.store.reading() as reader:
             due = reader.next_deadline()
-        return None if due is None else max(0.0, (due - self.clock.now()) / 1e6)
+        if due is None:
+            return None
+        left = (due - self.clock.now()) / 1e6
+        return left if left > 0 else NET_SECONDS
 
     def _perform(self, group: list[Work], may_wait: bool) -> bool:
         """Do a group of commands in one transaction; see `Writer` for what the result means."""
@@ -336,7 +343,10 @@ class Hub:
             names: list[str] = [ask.ask_id for ask in desk.ended]
             if desk.runs:
                 names += [run_name(project, run_id) for project, run_id in desk.runs]
-            self.store.bell.ring(names, desk.has_news)
+            with suppress(
+                Exception
+            ):  # a hint, and no more: the commands are saved, and their senders must learn so
+                self.store.bell.ring(names, desk.has_news)
             if self.watch is not None:
                 self._tell(self.watch, began, replies, desk=desk)
             settle([(work.future, told, error) for work, told, error in replies])

@@ -87,8 +87,9 @@ def find_unfinished(end: Source) -> dict[int, tuple[int, bytes]]:
 
 def forget_unfinished(end: End) -> int:
     """Take away what unfinished copies have left; return how many there were."""
-    found = find_unfinished(end)
     with end.writing():
+        end.reserve()  # nobody begins a project until this ends: what has no head now is nobody's
+        found = find_unfinished(end)
         for number in found:
             end.query(_DROP, _range(number))
     return len(found)

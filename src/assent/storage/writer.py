@@ -16,6 +16,7 @@ from typing import Generic, TypeVar
 __all__ = ["LARGEST_GROUP", "Writer"]
 
 LARGEST_GROUP = 512
+_IDLE_SECONDS = 30.0
 
 W = TypeVar("W")
 
@@ -71,12 +72,33 @@ class Writer(Generic[W]):
 
     def _run(self) -> None:
         while True:
-            first = self._queue.get()
+            try:
+                first = self._queue.get(timeout=_IDLE_SECONDS)
+            except queue.Empty:
+                if self._leave():
+                    return
+                continue
             if first is None:
                 return
             with self._mutex:
                 group = self._drain([first])
                 self._perform(group, True)
+
+    def _leave(self) -> bool:
+        """End a thread that nobody has needed for a while: a database has a writer for every project."""
+        if not self._starting.acquire(blocking=False):
+            return False  # somebody starts or ends one just now
+        try:
+            if self._thread is not threading.current_thread():
+                return False  # `close` has a None for us
+            # Whoever queues looks for a thread afterwards: one of the two sees the other.
+            self._thread = None
+            if self._queue.empty():
+                return True
+            self._thread = threading.current_thread()
+            return False
+        finally:
+            self._starting.release()
 
     def _drain(self, group: list[W]) -> list[W]:
         try:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import select
+import time
 from collections.abc import Callable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -30,6 +31,9 @@ _Row = tuple[Any, ...]
 _Load = Callable[[bytes], Any]
 _TEXT, _BINARY = 0, 1
 _MANY = 4
+_REPLY_SECONDS = 40.0
+"""Longer than any statement may take at the server. One that is there and says nothing is as good as gone: a COMMIT that waits
+for a standby which never comes has no other bound."""
 
 
 def _load_whole(raw: bytes) -> int:
@@ -61,8 +65,12 @@ class _Prepared:
 _prepared: WeakKeyDictionary[psycopg.Connection[Any], _Prepared] = WeakKeyDictionary()
 
 
-def run_batch(connection: psycopg.Connection[Any], statements: Sequence[Statement]) -> list[list[_Row]]:
+def run_batch(
+    connection: psycopg.Connection[Any], statements: Sequence[Statement], *, may_last: bool = False
+) -> list[list[_Row]]:
     """Run these in order; return the rows of each, for a SYNC none. Of an unfinished batch the connection is closed.
+
+    With `may_last` the replies are waited for as long as it takes.
 
     Raises:
         psycopg.Error: what the first one that failed met; those behind it were not run, up to the next SYNC.
@@ -76,7 +84,8 @@ def run_batch(connection: psycopg.Connection[Any], statements: Sequence[Statemen
     try:
         raw.enter_pipeline_mode()
         plan = _send(raw, known, statements)
-        results = _read(raw, sum(query is None for query, _ in plan))
+        until = None if may_last else time.monotonic() + _REPLY_SECONDS
+        results = _read(raw, sum(query is None for query, _ in plan), until)
         raw.exit_pipeline_mode()
     except BaseException:
         connection.close()
@@ -126,18 +135,18 @@ def _encode(value: Any) -> tuple[bytes | None, int]:
     return str(value).encode(), _TEXT
 
 
-def _read(raw: pq.abc.PGconn, syncs: int) -> list[pq.abc.PGresult]:
+def _read(raw: pq.abc.PGconn, syncs: int, until: float | None) -> list[pq.abc.PGresult]:
     """Read until so many SYNCs were reached."""
     ready = select.poll()
     ready.register(raw.socket, select.POLLIN | select.POLLOUT)
     while raw.flush():
-        if ready.poll()[0][1] & ~select.POLLOUT:
+        if _wait(ready, until) & ~select.POLLOUT:
             raw.consume_input()
     ready.modify(raw.socket, select.POLLIN)
     results = []
     while syncs:
         while raw.is_busy():
-            ready.poll()
+            _wait(ready, until)
             raw.consume_input()
         result = raw.get_result()
         if result is None:
@@ -148,6 +157,14 @@ def _read(raw: pq.abc.PGconn, syncs: int) -> list[pq.abc.PGresult]:
         elif result.status == pq.ExecStatus.FATAL_ERROR and raw.status == pq.ConnStatus.BAD:
             break
     return results
+
+
+def _wait(ready: select.poll, until: float | None) -> int:
+    """Wait for the server; return what there is to do."""
+    found = ready.poll(None if until is None else max(0.0, until - time.monotonic()) * 1_000)
+    if not found:
+        raise psycopg.OperationalError("the server does not reply")
+    return found[0][1]
 
 
 def _rows_of(

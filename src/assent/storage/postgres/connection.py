@@ -93,11 +93,15 @@ class Address:
         """
         try:
             given = conninfo_to_dict(url)
-        except psycopg.Error as error:
+        except psycopg.Error:
             # libpq's words quote what was given, perhaps a password.
             raise BadRequestError(
                 "This address of a database cannot be read. Example: postgresql://user@host/database"
-            ) from error
+            ) from None
+        if any("@" in str(given.get(part) or "") for part in ("host", "port", "dbname")):
+            raise BadRequestError(
+                "This address of a database cannot be read: in a password, @ is %40 and / is %2F."
+            )
         self.conninfo = make_conninfo(**{**_DEFAULTS, **given, **_FORCED})
         host, port = given.get("host") or "localhost", given.get("port")
         name = given.get("dbname") or given.get("user") or ""
@@ -144,9 +148,11 @@ def bounds_transactions(connection: Connection) -> bool:
     return connection.info.server_version >= _BOUNDS
 
 
-def rows(connection: Connection, query: str, values: tuple[Any, ...] = ()) -> list[Row]:
-    """Return all rows that a query finds."""
-    return run_batch(connection, [(query, values)])[0]
+def rows(
+    connection: Connection, query: str, values: tuple[Any, ...] = (), *, may_last: bool = False
+) -> list[Row]:
+    """Return all rows that a query finds; one that `may_last` is waited for as long as it takes."""
+    return run_batch(connection, [(query, values)], may_last=may_last)[0]
 
 
 def is_lost(error: BaseException) -> bool:

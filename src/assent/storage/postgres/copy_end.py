@@ -55,7 +55,7 @@ class PostgresEnd:
             if not statement.lstrip().startswith("SELECT"):
                 self._connection.execute(_numbered(statement), values)
                 return []
-            return rows(self._connection, _numbered(statement), values)
+            return rows(self._connection, _numbered(statement), values, may_last=True)
 
     @contextmanager
     def moment(self) -> Iterator[None]:

@@ -42,7 +42,7 @@ class PostgresHold:
     @property
     def is_held(self) -> bool:
         """Whether this process still has the right for certain; not so in a forked child."""
-        return time.monotonic() < self.until and self._owner == os.getpid()
+        return _now() < self.until and self._owner == os.getpid()
 
     def release(self) -> None:
         """Let the next one in."""
@@ -70,7 +70,7 @@ class Leases:
             FlowTakenError: somebody has it.
         """
         digest = _digest(name)
-        began = time.monotonic()
+        began = _now()
         with self._borrow() as connection:
             dead = ""
             while True:
@@ -98,9 +98,9 @@ class Leases:
 
     def drop(self, hold: PostgresHold) -> None:
         """Give a right back; where that cannot be said, it runs out."""
-        was_held = hold.is_held
-        hold.until = 0.0
         with self._turn:
+            was_held = hold.is_held
+            hold.until = 0.0
             if self._held.get(hold.name) is hold:
                 del self._held[hold.name]
             if not self._held:
@@ -130,7 +130,7 @@ class Leases:
                     self._thread = None
                     return
                 held = dict(self._held)
-            began = time.monotonic()
+            began = _now()
             names, fences = list(held), [hold.fence for hold in held.values()]
             try:
                 with self._borrow() as connection:
@@ -138,11 +138,14 @@ class Leases:
             except (psycopg.Error, AssentError):
                 continue  # the database is away; what runs out meanwhile is not held
             still = {name for (name,) in kept}
-            for name, hold in held.items():
-                if name in still and hold.until:
-                    hold.until = began + LEASE_SECONDS
-                elif name not in still:
-                    hold.until = 0.0
+            with self._turn:  # what is let go meanwhile stays so
+                for name, hold in held.items():
+                    hold.until = began + LEASE_SECONDS if name in still and hold.until else 0.0
+
+
+def _now() -> float:
+    """Return seconds by a clock that never jumps, and does not stand still while the machine sleeps."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def _digest(name: str) -> str:
@@ -164,7 +167,18 @@ def describe(holder: str) -> str:
 def is_dead(holder: str) -> bool:
     """Say whether a holder was a process of this machine and is certainly gone."""
     machine, pid, started = [*holder.split("\n"), "", "", ""][:3]
-    return machine == _machine() and pid.isdecimal() and _started(int(pid)) != started
+    if machine != _machine() or not pid.isdecimal():
+        return False
+    found = _started(int(pid))
+    if found:
+        return found != started
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False  # it is there, and the system hides it from us
+    return True  # ended, and its parent has not heard of it yet
 
 
 def _machine() -> str:
