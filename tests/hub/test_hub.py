@@ -457,3 +457,18 @@ def test_new_ask_under_the_id_of_an_old_one_is_refused(hub: Hub) -> None:
         [kept] = reader.asks(PROJECT, None, 9)
     assert kept.prompt == old.prompt
     assert verify(hub.store).problems == ()
+
+
+def test_ring_that_fails_takes_nothing_from_what_was_saved(
+    store: ThrowawayStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is a hint, and whoever sent the command must learn that it is done."""
+    agent = store.agent()
+
+    def fail(*_: object) -> None:
+        raise RuntimeError("can't start new thread")
+
+    assert isinstance(agent.hub, Hub)
+    monkeypatch.setattr(agent.hub.store.bell, "ring", fail)
+    ask = agent.open("Which?", ["a", "b"])
+    assert [waiting.ask_id for waiting in store.person().inbox()] == [ask.ask_id]

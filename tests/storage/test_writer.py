@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from assent.storage import writer as writer_module
 from assent.storage.writer import LARGEST_GROUP, Writer
 
 __all__: list[str] = []
@@ -210,3 +211,18 @@ def test_many_threads_lose_and_double_nothing(works: Works, writer: Writer[str])
         thread.join(SOON)
     works.until(lambda: len(works.done) == 1_600)
     assert len(set(works.done)) == 1_600
+
+
+def test_thread_that_nobody_needs_for_a_while_leaves_and_the_next_work_has_one(
+    works: Works, writer: Writer[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A database has a writer for every project, and there may be thousands."""
+    monkeypatch.setattr(writer_module, "_IDLE_SECONDS", 0.01)
+    writer.submit_all(["a"])
+    works.until(lambda: works.groups == [["a"]])
+    thread = writer._thread
+    if thread is not None:
+        thread.join(SOON)
+    assert writer._thread is None
+    writer.submit_all(["b"])
+    works.until(lambda: works.groups == [["a"], ["b"]])

@@ -242,3 +242,19 @@ def test_reader_may_have_the_rights_to_read_only(postgres_server: PostgresServer
     with pytest.raises(StoreRefusedError, match="does not let this user"), plain_errors(Address(url)):
         raise psycopg.errors.InsufficientPrivilege
     assert not is_lost(psycopg.errors.InsufficientPrivilege())
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        f"postgresql://me:x/{PASSWORD}@host/db",
+        f"postgresql://me:se@{PASSWORD}@host/db",
+        f"postgresql://me:100%{PASSWORD}@host/db",
+    ],
+    ids=["slash", "at", "percent"],
+)
+def test_password_that_is_not_escaped_is_refused_and_not_told(url: str) -> None:
+    """What libpq would take for a host or a database may be the half of it."""
+    with pytest.raises(BadRequestError) as caught:
+        Address(url)
+    assert PASSWORD not in "".join(traceback.format_exception(caught.value))
