@@ -39,6 +39,12 @@ _TEXT = "/page/text.js"
 _UNDRAWN_MILLISECONDS = 5_000
 
 
+def _said(line: str) -> str:
+    """Return what was found, without where: a place is named by the hostile text, and a snapshot of the page follows it."""
+    place, _, found = line.partition("\n")[0].partition(": ")
+    return found if "/" in place else f"{place}: {found}"
+
+
 def run(plan: Plan) -> Verdict:
     """Let a worker with a browser of its own look at every share, in turns at a desk and on a phone."""
     tally = Tally((*_KINDS, "other"))
@@ -52,7 +58,8 @@ def run(plan: Plan) -> Verdict:
             heard = worker.hear(_PATIENCE)
         for line in heard["found"]:
             kind = next(
-                (kind for kind, marks in _KINDS.items() if any(mark in line for mark in marks)), "other"
+                (kind for kind, marks in _KINDS.items() if any(mark in _said(line) for mark in marks)),
+                "other",
             )
             tally.fault(kind, line)
         tally.add("texts", len(texts))
