@@ -8,11 +8,23 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from assent.hub.command import BeginTurn, EndTurn, ExecuteControl, OpenAsk, PostMessage, Request, StartRun
+from assent.hub.command import (
+    AnswerAsk,
+    BeginTurn,
+    EndTurn,
+    ExecuteControl,
+    OpenAsk,
+    PostMessage,
+    Request,
+    StartRun,
+)
 from assent.hub.hub import Hub
-from assent.protocol.ask import AskId, State
-from assent.protocol.principal import Principal
+from assent.hub.work_command import CreateTask, SetPolicy
+from assent.protocol.ask import AskId, Consequence, State
+from assent.protocol.policy import Category, Level
+from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.run import RunId
+from assent.protocol.task import TaskId
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.storage.postgres.store import PostgresStore
 from assent.storage.sqlite.store import SqliteStore
@@ -30,6 +42,7 @@ from tests.hub.two_stores import (
 )
 from tests.run_samples import new_frame, request_text
 from tests.samples import AGENT, ANA, NOON, digest_of
+from tests.token_samples import creating
 from tools.postgres import PostgresServer
 
 __all__ = ["TwoStores"]
@@ -103,6 +116,35 @@ class TwoStores(RuleBasedStateMachine):
         ):
             self.send(request, "test", ANA if isinstance(request, PostMessage) else AGENT, "new")
         self.send(ExecuteControl(f"req-{self.sent - 4}"), "test", ANA, "new")
+
+    @rule(number=st.integers(1, 6), consequence=st.sampled_from(Consequence))
+    def let_one_lapse(self, number: int, consequence: Consequence) -> None:
+        """Open an ask that has a deadline, and let it go by."""
+        ask_id = AskId(f"ask_{number:018}")
+        prompt = PROMPTS[0]
+        self.send(
+            OpenAsk(
+                ask_id, prompt, digest_of(prompt), deadline=timedelta(seconds=20), consequence=consequence
+            ),
+            "test",
+            AGENT,
+            "new",
+        )
+        self.step_the_clock(21)
+        self.look()
+
+    def tour(self) -> None:
+        """Pass by everything once: a run of few examples need not come across it."""
+        self.end_one(
+            0, (lambda ask_id: AnswerAsk(ask_id, "1", via="x", assurance=Assurance.TERMINAL), ANA), "new"
+        )
+        self.let_one_lapse(9, Consequence.DENY)
+        self.drive("r1", "pause")
+        self.send(CreateTask(TaskId("task-1"), "a", 1), "test", AGENT, "new")
+        self.send(
+            SetPolicy({Category.SCOPE_CHANGES: Level.AUTOMATED}, Assurance.TERMINAL), "test", ANA, "new"
+        )
+        self.send(creating(Role.AGENT, 1), "test", ANA, "new")
 
     @rule(seconds=st.sampled_from([1, 5, 30, 31, 100, 1_000, -40]))
     def step_the_clock(self, seconds: float) -> None:
