@@ -21,12 +21,13 @@ import msgspec
 
 from assent import __version__
 from assent.cli.doctor_check import REMEDIES, Check, guarded
+from assent.cli.doctor_hosts import look_at_hosts
 from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place, is_there
 from assent.client.door import run_call, until
 from assent.client.identity import agent, agent_mark, person
-from assent.client.place import noted_stores
+from assent.client.place import find_root, noted_stores
 from assent.protocol.display import display
 from assent.protocol.error import AssentError, ForbiddenError, UnauthorisedError
 from assent.protocol.principal import Role
@@ -38,7 +39,15 @@ from assent.surfaces.ink import ink_for
 
 __all__ = ["Check", "command", "look"]
 
-_EXTRAS = {"server": "starlette", "tui": "textual", "postgres": "psycopg", "mcp": "mcp", "notify": "httpx2"}
+_EXTRAS = {
+    "server": "starlette",
+    "tui": "textual",
+    "postgres": "psycopg",
+    "mcp": "mcp",
+    "notify": "apprise",
+    "metrics": "prometheus_client",
+    "traces": "opentelemetry",
+}
 _ALL = 100_000
 _ROLES = {
     Role.HUMAN: "answers and steers",
@@ -53,6 +62,8 @@ _ROLES = {
 @click.pass_obj
 def command(place: Place, /, as_json: bool) -> int:
     """Say what is installed, which store is used, and what is wrong, with a remedy for each.
+
+    It names the agent hosts that are here, which of them are connected, and what each can show.
 
     \b
       assent doctor
@@ -85,6 +96,7 @@ def look(place: Place) -> Iterator[Check]:
     installed = [name for name, module in _EXTRAS.items() if find_spec(module) is not None]
     absent = [name for name in _EXTRAS if name not in installed]
     yield Check("extras", f"{', '.join(installed) or 'none'} (not installed: {', '.join(absent) or 'none'})")
+    yield from look_at_hosts(find_root(Path.cwd()), place.environ)
 
 
 def _parts(place: Place) -> Iterator[Check]:
