@@ -158,12 +158,15 @@ class _Sower:
     def _run(self, agent: Client, number: int, text: str) -> str:
         run_id = self._as("run id", f"{number}-{text}", check_run_id, f"run-{number}")
         tame = display(text, lines=False)[:_LONGEST_NAME]
-        for kept, words in ((self.planted.fields, text), (self.planted.tamed, tame)):
+        tried = ((self.planted.fields, text), (self.planted.tamed, tame), (self.planted.tamed, f"run {number}"))
+        for kept, words in tried:
             with suppress(AssentError):
                 self._drive(agent, run_id, words)
                 kept["run title, model"] += 1
+                self.planted.runs.append((agent.project, run_id))
                 break
-        self.planted.runs.append((agent.project, run_id))
+        else:
+            raise AssertionError(f"no run could be planted for {text!r}")
         return run_id
 
     def _drive(self, agent: Client, run_id: str, text: str) -> None:
