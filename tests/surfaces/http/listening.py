@@ -12,7 +12,8 @@ from typing import Any, Protocol, Self
 import httpx2
 import msgspec
 from websockets.exceptions import ConnectionClosed, InvalidStatus
-from websockets.sync.client import ClientConnection, connect
+from websockets.sync.client import connect
+from websockets.sync.connection import Connection
 from websockets.typing import Subprotocol
 
 from assent.client.client import Client
@@ -85,7 +86,7 @@ class Listener:
             proxy=None,
         )
         self._stack = ExitStack()
-        self.connection: ClientConnection = self._stack.enter_context(opening)
+        self.connection: Connection = self._stack.enter_context(opening)
 
     def hear(self) -> Heard:
         """Return the next event."""

@@ -158,7 +158,11 @@ class _Sower:
     def _run(self, agent: Client, number: int, text: str) -> str:
         run_id = self._as("run id", f"{number}-{text}", check_run_id, f"run-{number}")
         tame = display(text, lines=False)[:_LONGEST_NAME]
-        tried = ((self.planted.fields, text), (self.planted.tamed, tame), (self.planted.tamed, f"run {number}"))
+        tried = (
+            (self.planted.fields, text),
+            (self.planted.tamed, tame),
+            (self.planted.tamed, f"run {number}"),
+        )
         for kept, words in tried:
             with suppress(AssentError):
                 self._drive(agent, run_id, words)
