@@ -22,6 +22,7 @@ PROJECT = "test"
 ON_EACH_STORE = {
     "test_feed",
     "test_hub",
+    "test_outbox",
     "test_receipts",
     "test_replay",
     "test_steering",

@@ -5,6 +5,7 @@ import pytest
 from assent.hub.authorise import RIGHTS, authorise
 from assent.hub.command import (
     AbortRun,
+    AddTarget,
     AnswerAsk,
     BeginTurn,
     ClaimAsk,
@@ -14,12 +15,14 @@ from assent.hub.command import (
     ExecuteControl,
     FailRun,
     FinishRun,
+    GiveUpMessage,
     LapseAsk,
     OpenAsk,
     PopFrame,
     PostMessage,
     PushFrame,
     RedeemReceipt,
+    RemoveTarget,
     ReportUndelivered,
     Request,
     RequestApproval,
@@ -51,6 +54,7 @@ from assent.protocol.error import ForbiddenError
 from assent.protocol.notification import NotificationId, NotificationKind, Source
 from assent.protocol.policy import Category, Level
 from assent.protocol.principal import Principal, Role
+from assent.protocol.target import Secret, What
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.testing import ThrowawayStore
 from tests.hub.conftest import PROJECT, dump, opening, send
@@ -106,6 +110,9 @@ REQUESTS: dict[type[Request], tuple[Request, str]] = {
     RedeemReceipt: (RedeemReceipt(RECEIPT_ID, ACTION), "human agent operator"),
     CreateToken: (creating(), "human operator"),
     RevokeToken: (RevokeToken(TOKEN_ID), "human operator"),
+    AddTarget: (AddTarget("hook", Secret("https://example.com/x")), "human"),
+    RemoveTarget: (RemoveTarget("hook"), "human"),
+    GiveUpMessage: (GiveUpMessage("hook", 1, 1, ASK_ID, What.OPENED, 1, "no"), "operator"),
 }
 """Each request, and the roles that may send it. Nobody sends what only the hub itself does."""
 

@@ -81,6 +81,14 @@ INDEXES = {
     "token": "SEARCH k USING INDEX sqlite_autoindex_tokens_2 (project_number=? AND token_id=?)",
     "tokens": "SEARCH k USING INDEX tokens_project (project_number=?)",
     "token_by_digest": "SEARCH k USING INDEX sqlite_autoindex_tokens_1 (digest=?)",
+    "target": "SEARCH g USING INDEX sqlite_autoindex_targets_1 (project_number=? AND name=?)",
+    "claim_target": "SEARCH targets USING INDEX sqlite_autoindex_targets_1 (project_number=? AND name=?)",
+    "advance_target": "SEARCH targets USING INDEX sqlite_autoindex_targets_1 (project_number=? AND name=?)",
+    "keep_target": "SEARCH targets USING INDEX sqlite_autoindex_targets_1 (project_number=? AND name=?)",
+    "put_off_target": "SEARCH targets USING INDEX sqlite_autoindex_targets_1 (project_number=? AND name=?)",
+    "target_message": "SEARCH m USING PRIMARY KEY (project_number=? AND name=? AND ask_id=?)",
+    "drop_target_message": "SEARCH target_messages USING PRIMARY KEY (project_number=? AND name=? AND ask_id=?)",
+    "drop_target_messages": "SEARCH target_messages USING PRIMARY KEY (project_number=? AND name=?)",
 }
 """Statement to the line of its plan that must be there. `open_ending_in` reads the open asks and no others."""
 READS_ALL = {
@@ -99,6 +107,9 @@ READS_ALL = {
     "policy_columns": "an audit looks at everything",
     "token_columns": "an audit looks at everything",
     "receipt_columns": "an audit looks at everything",
+    "target_columns": "an audit looks at everything",
+    "targets": "all of a project, which people made, and sorted",
+    "due_targets": "the live ones of all projects, which people made",
 }
 INSERTS = {
     "add_project",
@@ -115,6 +126,8 @@ INSERTS = {
     "insert_receipt",
     "insert_done_command",
     "put_tail",
+    "put_target",
+    "put_target_message",
 }
 
 

@@ -40,7 +40,7 @@ def render_record(record: Record, *, has_date: bool = True) -> str:
 def _render_subject(record: Record) -> str:
     # Where a subject is a name and not an id of ours, its end alone says nothing.
     if (
-        record.type.startswith(("run.", "topic.", "task.", "policy.", "notification."))
+        record.type.startswith(("run.", "topic.", "task.", "policy.", "notification.", "target."))
         or record.subject == CONTROL_TOPIC
     ):
         return quote(record.subject, _LONGEST_SUBJECT)
@@ -196,6 +196,16 @@ def _token_created(told: Told) -> str:
     return f"{_by(told)} makes a token for {whose} in {scope} until {told['expires_at']}{how}"
 
 
+def _target_added(told: Told) -> str:
+    how = " (unattended)" if told.get("is_unattended") else ""
+    return f"{_by(told)} has {told['service']} at {told['host']} told of asks{how}"
+
+
+def _target_failed(told: Told) -> str:
+    end = "; it is gone, and told nothing more" if told.get("is_gone") else ""
+    return f"gave up to tell that {told['ask_id']} was {told['what']}: {told['error']}{end}"
+
+
 def _granted(told: Told) -> str:
     if told["level"] == ReceiptLevel.APPROVED:
         return f"{_by(told)} lets {told['asker']} go on: {told['title']}"
@@ -248,4 +258,7 @@ _WORDS: dict[str, Callable[[Told], str]] = {
     ),
     "token.created": _token_created,
     "token.revoked": lambda told: f"{_by(told)} revoked it",
+    "target.added": _target_added,
+    "target.removed": lambda told: f"{_by(told)} removed it",
+    "target.failed": _target_failed,
 }

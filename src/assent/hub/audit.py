@@ -19,6 +19,8 @@ from assent.engine.receipt import evolve as evolve_receipt
 from assent.engine.receipt_event import ReceiptEvent
 from assent.engine.run import evolve as evolve_run
 from assent.engine.run_event import RunEvent
+from assent.engine.target import evolve as evolve_target
+from assent.engine.target_event import TargetEvent
 from assent.engine.task import evolve as evolve_task
 from assent.engine.task_event import TaskEvent
 from assent.engine.token import evolve as evolve_token
@@ -32,6 +34,7 @@ from assent.protocol.notification import Notification
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run
+from assent.protocol.target import Target
 from assent.protocol.task import Task
 from assent.protocol.token import Token
 from assent.storage.chain import genesis, link
@@ -94,6 +97,7 @@ class Replayed(msgspec.Struct):
     policies: dict[str, ProjectPolicy] = {}
     tokens: dict[str, Token] = {}
     receipts: dict[str, Receipt] = {}
+    targets: dict[str, Target] = {}
 
 
 def replay(project: str, records: list[Record]) -> Replayed:
@@ -122,6 +126,11 @@ def replay(project: str, records: list[Record]) -> Replayed:
             known_receipt = rows.receipts.get(event.receipt_id)
             rows.receipts[event.receipt_id] = evolve_receipt(
                 known_receipt, event, project=project, sequence=record.sequence
+            )
+        elif isinstance(event, TargetEvent):
+            known_target = rows.targets.get(event.name)
+            rows.targets[event.name] = evolve_target(
+                known_target, event, project=project, sequence=record.sequence
             )
         elif not isinstance(event, TopicPosted | StoreRestored):
             ask = rows.asks.get(event.ask_id)
@@ -210,6 +219,9 @@ def _compare(reader: Reader, told: Replayed, head: Head, gone: set[str]) -> list
     kept_receipts: dict[str, Receipt] = {
         receipt.receipt_id: receipt for receipt in receipts if receipt.receipt_id not in gone
     }
+    kept_targets: dict[str, Target] = {
+        target.name: target for target, _ in reader.targets(project) if target.name not in gone
+    }
     policy = reader.policy(project)
     kept_policies = {"policy": policy} if policy is not None and "policy" not in gone else {}
     return [
@@ -222,6 +234,7 @@ def _compare(reader: Reader, told: Replayed, head: Head, gone: set[str]) -> list
         *_differences("the {}", kept_policies, told.policies),
         *_differences("the row of token {}", kept_tokens, told.tokens),
         *_differences("the row of receipt {}", kept_receipts, told.receipts),
+        *_differences("the row of target {}", kept_targets, told.targets),
     ]
 
 

@@ -13,6 +13,7 @@ from assent.engine.ask import (
 )
 from assent.hub.command import (
     AbortRun,
+    AddTarget,
     BeginTurn,
     ClaimAsk,
     CreateToken,
@@ -20,10 +21,12 @@ from assent.hub.command import (
     ExecuteControl,
     FailRun,
     FinishRun,
+    GiveUpMessage,
     PopFrame,
     PostMessage,
     PushFrame,
     RedeemReceipt,
+    RemoveTarget,
     Request,
     RequestApproval,
     RevokeToken,
@@ -88,6 +91,9 @@ RIGHTS: dict[type[Request], frozenset[Role]] = {
     RedeemReceipt: _ASKERS,  # everybody only their own: the machine knows the asker
     CreateToken: frozenset({Role.HUMAN, Role.OPERATOR}),  # of which roles, the machine knows
     RevokeToken: frozenset({Role.HUMAN, Role.OPERATOR}),
+    AddTarget: frozenset({Role.HUMAN}),  # what agents ask leaves the house by it
+    RemoveTarget: frozenset({Role.HUMAN}),
+    GiveUpMessage: frozenset({Role.OPERATOR}),  # of them only the hub itself: the machine knows it
 }
 
 

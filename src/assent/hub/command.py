@@ -25,6 +25,7 @@ from assent.engine.run_command import (
     PushFrame,
     StartRun,
 )
+from assent.engine.target_command import AddTarget, GiveUpMessage, RemoveTarget, TargetCommand
 from assent.engine.token_command import CreateToken, RevokeToken, TokenCommand
 from assent.hub.receipt_command import ReceiptRequest, RedeemReceipt, RequestApproval
 from assent.hub.work_command import WorkRequest, WorkTold
@@ -33,12 +34,14 @@ from assent.protocol.control import Control, ControlMessage
 from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run, RunId
 from assent.protocol.tail import Tail
+from assent.protocol.target import Target
 from assent.protocol.token import Token
 from assent.protocol.topic import Message
 from assent.storage.port import Step
 
 __all__ = [
     "AbortRun",
+    "AddTarget",
     "AnswerAsk",
     "BeginTurn",
     "ClaimAsk",
@@ -50,6 +53,7 @@ __all__ = [
     "ExecuteControl",
     "FailRun",
     "FinishRun",
+    "GiveUpMessage",
     "LapseAsk",
     "OpenAsk",
     "PopFrame",
@@ -58,12 +62,14 @@ __all__ = [
     "PushFrame",
     "ReceiptRequest",
     "RedeemReceipt",
+    "RemoveTarget",
     "ReportUndelivered",
     "Request",
     "RequestApproval",
     "RevokeToken",
     "StartRun",
     "SupersedeAsk",
+    "TargetCommand",
     "TellOutput",
     "Tick",
     "TokenCommand",
@@ -143,6 +149,7 @@ Request = (
     | WorkRequest
     | TokenCommand
     | ReceiptRequest
+    | TargetCommand
 )
-Told = Ask | Run | Tail | Control | Posted | WorkTold | Token | Receipt | None
+Told = Ask | Run | Tail | Control | Posted | WorkTold | Token | Receipt | Target | None
 """What the sender of a request is told."""

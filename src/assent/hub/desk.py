@@ -26,6 +26,7 @@ from assent.hub.command import (
     PostMessage,
     ReceiptRequest,
     Request,
+    TargetCommand,
     TellOutput,
     Tick,
     TokenCommand,
@@ -37,6 +38,7 @@ from assent.hub.ids import is_repeatable
 from assent.hub.receipt_desk import ReceiptDesk
 from assent.hub.record import FlowStepped, Recorded, encode_event, topic_of, type_of
 from assent.hub.tail_desk import tell_output
+from assent.hub.target_desk import TargetDesk
 from assent.hub.token_desk import TokenDesk
 from assent.hub.topic_desk import TopicDesk
 from assent.hub.work_command import BlockTask, SetPolicy, UpdateTask
@@ -68,7 +70,14 @@ CLAIM_SECONDS = 900
 _TOLD_KINDS = frozenset({Kind.OPEN_QUESTION, Kind.APPROVAL})
 """What may stand behind a notification."""
 _Stamped = (
-    Command | TokenCommand | ReceiptRequest | DriverCommand | PostMessage | ExecuteControl | WorkRequest
+    Command
+    | TokenCommand
+    | ReceiptRequest
+    | TargetCommand
+    | DriverCommand
+    | PostMessage
+    | ExecuteControl
+    | WorkRequest
 )
 """What is done under a stamp."""
 _UNMARKED = PostMessage | DriverCommand | UpdateTask | BlockTask | SetPolicy
@@ -112,6 +121,7 @@ class Desk:
         self._work = WorkDesk(self)
         self._tokens = TokenDesk(self)
         self._receipts = ReceiptDesk(self)
+        self._targets = TargetDesk(self)
         self.opened: list[Ask] = []
         self.ended: list[Ask] = []
         self.runs: dict[tuple[str, RunId], Run] = {}
@@ -174,6 +184,8 @@ class Desk:
             return self._tokens.perform(head, replace(request, stamp=stamp))
         if isinstance(request, ReceiptRequest):
             return self._receipts.perform(head, request, stamp)
+        if isinstance(request, TargetCommand):
+            return self._targets.perform(head, replace(request, stamp=stamp))
         if isinstance(request, DriverCommand):
             return self._drive(head, replace(request, stamp=stamp))
         return self.command(head, replace(request, stamp=stamp))

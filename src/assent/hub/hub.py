@@ -169,6 +169,10 @@ class Hub:
         """Return a topic's messages after a number, live."""
         return self._feed(lambda reader, last, limit: reader.messages(project, topic, last, limit), after)
 
+    def listen(self, read: Callable[[Reader, int, int], list[N]]) -> Feed[N]:
+        """Return what a read of the caller's own finds, looked at anew with whatever comes into any log."""
+        return self._feed(read, 0)
+
     def _feed(self, read: Callable[[Reader, int, int], list[N]], after: int) -> Feed[N]:
         feed = Feed(self.store, read, after)
         with self._feeding:

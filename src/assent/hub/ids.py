@@ -10,6 +10,7 @@ import os
 import random
 import secrets
 import time
+from base64 import b64encode
 
 from assent.protocol.ask import AskId
 from assent.protocol.notification import PREFIXES, NotificationId, NotificationKind
@@ -30,6 +31,7 @@ __all__ = [
     "new_request_id",
     "new_run_id",
     "new_sign_in_code",
+    "new_signing_secret",
     "new_token_id",
     "new_token_secret",
     "opening_command_id",
@@ -41,6 +43,7 @@ _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 """Ten bits at a time."""
 _PAIR = len(_PAIRS) - 1
 _CODE_BYTES = 24
+_SIGNING_BYTES = 32
 _ASK_ID_LENGTH = len("ask_") + 10 + 8
 _UUID_MARKS, _UUID_4 = 0xF000_C << 60, 0x4000_8 << 60
 """Where a UUID says its version and variant, and what version 4 says there."""
@@ -107,6 +110,11 @@ def new_token_id() -> TokenId:
 def new_token_secret() -> str:
     """Return a new token's secret: chance of the system's, and nothing else."""
     return SECRET_PREFIX + secrets.token_hex(SECRET_BYTES)
+
+
+def new_signing_secret() -> str:
+    """Return the secret with which a webhook is signed, as Standard Webhooks writes it."""
+    return f"whsec_{b64encode(secrets.token_bytes(_SIGNING_BYTES)).decode()}"
 
 
 def new_sign_in_code() -> str:

@@ -13,6 +13,7 @@ from assent.engine.notification_event import NotificationEvent
 from assent.engine.policy_event import PolicySet
 from assent.engine.receipt_event import ReceiptEvent
 from assent.engine.run_event import RunEvent, TurnEnded
+from assent.engine.target_event import TargetEvent
 from assent.engine.task_event import TaskEvent
 from assent.engine.token_event import TokenEvent
 from assent.protocol.error import StoreDamagedError
@@ -81,6 +82,7 @@ Recorded = (
     | WorkEvent
     | TokenEvent
     | ReceiptEvent
+    | TargetEvent
     | FlowStepped
     | TopicPosted
     | StoreRestored

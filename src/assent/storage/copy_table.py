@@ -87,6 +87,10 @@ _NOTIFICATION = (
         "record",
     ),
 )
+_TARGET = (
+    *("target_number", "name", "is_live", "record", "secret", "cursor", "fence"),
+    *("lease_until", "attempts", "next_try_at", "last_error"),
+)
 
 TABLES = (
     Table("asks", _ASK, has_number=True),
@@ -100,5 +104,7 @@ TABLES = (
     Table("receipts", ("receipt_number", "receipt_id", "key", "is_redeemed", "record"), has_number=True),
     Table("done_commands", ("command_id", "digest", "sequence")),
     Table("tails", ("run_id", "text", "written", "at", "command_id")),
+    Table("targets", _TARGET, has_number=True),
+    Table("target_messages", ("name", "ask_id", "reference"), key=2),
 )
 """All but the log and the heads."""

@@ -21,6 +21,7 @@ from assent.protocol.policy import ProjectPolicy
 from assent.protocol.receipt import Receipt, ReceiptId
 from assent.protocol.run import Run, RunId
 from assent.protocol.tail import Kept, Tail
+from assent.protocol.target import Delivery, Secret, Target
 from assent.protocol.task import Task, TaskId
 from assent.protocol.token import Token, TokenId
 from assent.protocol.topic import Message
@@ -28,7 +29,9 @@ from assent.protocol.topic import Message
 __all__ = [
     "EVERYTHING",
     "Bell",
+    "Claimed",
     "Done",
+    "Due",
     "Head",
     "Hold",
     "Listener",
@@ -107,6 +110,24 @@ class Done(msgspec.Struct, frozen=True, gc=False):
     """The number of the first event that came of it."""
 
 
+class Claimed(msgspec.Struct, frozen=True):
+    """A target that is one sender's for a while."""
+
+    target: Target
+    secret: Secret
+    delivery: Delivery
+
+
+class Due(msgspec.Struct, frozen=True, gc=False):
+    """A target that may have to be told of something."""
+
+    project: str
+    name: str
+    cursor: int
+    sequence: int
+    """The last event of its project."""
+
+
 class Transaction(Protocol):
     """Everything between taking a project's head and the commit. What was put is seen by later reads of it."""
 
@@ -146,6 +167,16 @@ class Transaction(Protocol):
     def receipt(self, project: str, receipt_id: ReceiptId) -> Receipt | None: ...
     def receipt_by_key(self, head: Head, key: str) -> Receipt | None: ...
     def put_receipt(self, head: Head, receipt: Receipt) -> None: ...
+    def target(self, project: str, name: str) -> Target | None: ...
+    def put_target(self, head: Head, target: Target, secret: Secret | None = None) -> None: ...
+    def claim_target(self, project: str, name: str, now: int, until: int) -> Claimed | None: ...
+    def advance_target(self, project: str, name: str, fence: int, cursor: int, until: int) -> bool: ...
+    def keep_target(self, project: str, name: str, fence: int, until: int) -> bool: ...
+    def put_off_target(
+        self, project: str, name: str, fence: int, next_try_at: int, error: str
+    ) -> int | None: ...
+    def delivery(self, project: str, name: str) -> Delivery | None: ...
+    def keep_message(self, project: str, name: str, ask_id: str, reference: str) -> None: ...
 
 
 class Reader(Protocol):
@@ -195,6 +226,10 @@ class Reader(Protocol):
     def token_by_digest(self, digest: str) -> Token | None: ...
     def receipt(self, project: str, receipt_id: str) -> Receipt | None: ...
     def receipts(self, project: str, limit: int) -> list[Receipt]: ...
+    def target(self, project: str, name: str) -> Claimed | None: ...
+    def targets(self, project: str) -> list[tuple[Target, Delivery]]: ...
+    def due_targets(self, at: int) -> list[Due]: ...
+    def target_message(self, project: str, name: str, ask_id: str) -> str: ...
     def version(self) -> int: ...
     def close(self) -> None: ...
 

@@ -19,14 +19,16 @@ from assent.protocol.policy import ProjectPolicy
 from assent.protocol.receipt import Receipt
 from assent.protocol.run import Run
 from assent.protocol.tail import Tail, tail_of
+from assent.protocol.target import Delivery, Target
 from assent.protocol.task import Task
 from assent.protocol.token import Token
 from assent.protocol.topic import Message
-from assent.storage.port import Head, Page, Record, Step
+from assent.storage.port import Claimed, Due, Head, Page, Record, Step
 from assent.storage.sql.page import Look, choose_page, read_spans, read_waiting
 from assent.storage.sql.receipt_row import receipt_of
 from assent.storage.sql.row import ask_of, control_of, message_of, run_of
 from assent.storage.sql.tail_row import tail_of_row
+from assent.storage.sql.target_row import delivery_of, secret_of, target_of
 from assent.storage.sql.token_row import token_of
 from assent.storage.sql.transaction import LOG_SHIFT
 from assent.storage.sql.work_row import notification_of, policy_of, task_of
@@ -286,6 +288,26 @@ class SqlReader(ABC):
     def receipts(self, project: str, limit: int) -> list[Receipt]:
         """Return the newest receipts of a project."""
         return [receipt_of(record) for (record,) in self._rows("receipts", (project, limit))]
+
+    def target(self, project: str, name: str) -> Claimed | None:
+        """Return one target by its name, with its secret, as a sender would get it."""
+        found = self._rows("target", (project, name))
+        if not found:
+            return None
+        record, secret, *rest = found[0]
+        return Claimed(target_of(record), secret_of(secret), delivery_of(tuple(rest)))
+
+    def targets(self, project: str) -> list[tuple[Target, Delivery]]:
+        """Return all targets of a project, oldest first, also those that were removed; without their secrets."""
+        return [(target_of(row[0]), delivery_of(row[1:])) for row in self._rows("targets", (project,))]
+
+    def due_targets(self, at: int) -> list[Due]:
+        """Return the targets of all projects that are not told of everything, and that nobody has just now."""
+        return [Due(*row) for row in self._rows("due_targets", (at,))]
+
+    def target_message(self, project: str, name: str, ask_id: str) -> str:
+        """Return how the message that told a target of an ask is known there; empty where it is not."""
+        return next((str(row[0]) for row in self._rows("target_message", (project, name, ask_id))), "")
 
     def _asks(self, query: str, values: tuple[Any, ...], project: str | None = None) -> list[Ask]:
         asks = [ask_of(row) for row in self._rows(query, values)]

@@ -7,6 +7,7 @@ from typing import Any
 
 from assent.storage.sql.receipt_row import strayed_receipt
 from assent.storage.sql.row import strayed_control, strayed_run
+from assent.storage.sql.target_row import strayed_target
 from assent.storage.sql.token_row import strayed_token
 from assent.storage.sql.work_row import strayed_notification, strayed_policy, strayed_task
 
@@ -20,6 +21,7 @@ _STRAYED: dict[str, Callable[..., str | None]] = {
     "policy_columns": strayed_policy,
     "token_columns": strayed_token,
     "receipt_columns": strayed_receipt,
+    "target_columns": strayed_target,
 }
 """Which statement reads the columns of all rows of a table, and what names a row whose columns are not its own."""
 

@@ -38,8 +38,8 @@ from assent.storage.sql.row import (
 )
 from assent.storage.sql.session import Session, refuse_long, refuse_nul
 from assent.storage.sql.tail_row import PutTails
+from assent.storage.sql.target_transaction import TargetTransaction
 from assent.storage.sql.token_row import PutTokens
-from assent.storage.sql.work_transaction import WorkTransaction
 
 __all__ = ["LOG_SHIFT", "SqlTransaction"]
 
@@ -51,7 +51,7 @@ _BEGINNINGS = 10
 _encode = msgspec.json.Encoder().encode
 
 
-class SqlTransaction(WorkTransaction):
+class SqlTransaction(TargetTransaction):
     """Fits `storage.port.Transaction`; made and committed by the store."""
 
     def __init__(self, session: Session) -> None:
@@ -339,6 +339,7 @@ class SqlTransaction(WorkTransaction):
         self.write_work()
         self._tokens.write()
         self._receipts.write()
+        self.write_targets()
         for (number, command_id), done in self._done.items():
             self._session.run("insert_done_command", (number, command_id, done.digest, done.sequence))
         self._session.write("insert_events", self._events)

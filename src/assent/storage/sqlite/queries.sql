@@ -339,3 +339,66 @@ at = excluded.at, command_id = excluded.command_id;
 DELETE FROM tails WHERE project_number = ? AND run_id IN (
   SELECT l.run_id FROM tails l JOIN runs r USING (project_number, run_id)
   WHERE l.project_number = ? AND r.is_active = 0 ORDER BY r.run_number DESC LIMIT -1 OFFSET ?);
+
+-- target: One target by its name, with its secret and how far it is.
+SELECT g.record, g.secret, g.cursor, g.fence, g.lease_until, g.attempts, g.next_try_at, g.last_error
+FROM targets g JOIN projects p USING (project_number) WHERE p.project = ? AND g.name = ?;
+
+-- targets: All targets of a project, oldest first, without their secrets. People make them, so they are few.
+SELECT g.record, g.cursor, g.fence, g.lease_until, g.attempts, g.next_try_at, g.last_error FROM targets g
+WHERE g.project_number = (SELECT project_number FROM projects WHERE project = ?) ORDER BY g.target_number;
+
+-- due_targets: The targets of all projects that may have to be told of something, and that nobody has just now.
+SELECT p.project, g.name, g.cursor, p.sequence FROM targets g INDEXED BY targets_live JOIN projects p USING (project_number)
+WHERE g.is_live = 1 AND g.lease_until <= ?1 AND g.next_try_at <= ?1 AND g.cursor < p.sequence;
+
+-- target_columns: All targets, with the columns by which they are found.
+SELECT p.project, g.name, g.is_live, g.record FROM targets g LEFT JOIN projects p USING (project_number);
+
+-- put_target: A target as it is now. Where it is a new one under an old name, it begins behind the event that added it.
+INSERT INTO targets (project_number, name, is_live, record, secret, cursor) VALUES (?, ?, ?, ?, ?, ?)
+ON CONFLICT (project_number, name) DO UPDATE SET is_live = excluded.is_live, record = excluded.record,
+secret = excluded.secret, cursor = max(cursor, excluded.cursor),
+fence = CASE WHEN excluded.cursor > cursor THEN fence + 1 ELSE fence END,
+lease_until = CASE WHEN excluded.cursor > cursor THEN 0 ELSE lease_until END,
+attempts = CASE WHEN excluded.cursor > cursor THEN 0 ELSE attempts END,
+next_try_at = CASE WHEN excluded.cursor > cursor THEN 0 ELSE next_try_at END,
+last_error = CASE WHEN excluded.cursor > cursor THEN '' ELSE last_error END;
+
+-- claim_target: The conditional write that gives a target to one sender, under a new fence. Nothing is returned where
+-- somebody has it.
+UPDATE targets SET fence = fence + 1, lease_until = ?4
+WHERE project_number = (SELECT project_number FROM projects WHERE project = ?1) AND name = ?2
+AND is_live = 1 AND lease_until <= ?3 AND next_try_at <= ?3
+RETURNING record, secret, cursor, fence, lease_until, attempts, next_try_at, last_error;
+
+-- advance_target: It was told of everything up to an event; its sender keeps it. Only under the fence of the claim.
+UPDATE targets SET cursor = max(cursor, ?4), lease_until = ?5, attempts = 0, next_try_at = 0, last_error = ''
+WHERE project_number = (SELECT project_number FROM projects WHERE project = ?1) AND name = ?2
+AND fence = ?3 AND is_live = 1 RETURNING cursor;
+
+-- keep_target: Its sender keeps it for some time more. Only under the fence of the claim.
+UPDATE targets SET lease_until = ?4
+WHERE project_number = (SELECT project_number FROM projects WHERE project = ?1) AND name = ?2
+AND fence = ?3 AND is_live = 1 RETURNING cursor;
+
+-- put_off_target: A message could not be delivered; it is tried again later. Only under the fence of the claim.
+UPDATE targets SET attempts = attempts + 1, next_try_at = ?4, last_error = ?5, lease_until = 0
+WHERE project_number = (SELECT project_number FROM projects WHERE project = ?1) AND name = ?2
+AND fence = ?3 AND is_live = 1 RETURNING attempts;
+
+-- target_message: How the message that told a target of an ask is known there.
+SELECT m.reference FROM target_messages m
+WHERE m.project_number = (SELECT project_number FROM projects WHERE project = ?) AND m.name = ? AND m.ask_id = ?;
+
+-- put_target_message: As above, to be kept.
+INSERT INTO target_messages (project_number, name, ask_id, reference)
+SELECT p.project_number, ?2, ?3, ?4 FROM projects p WHERE p.project = ?1
+ON CONFLICT (project_number, name, ask_id) DO UPDATE SET reference = excluded.reference;
+
+-- drop_target_message: The ask has ended, and the message was changed for the last time.
+DELETE FROM target_messages
+WHERE project_number = (SELECT project_number FROM projects WHERE project = ?) AND name = ? AND ask_id = ?;
+
+-- drop_target_messages: The target was removed.
+DELETE FROM target_messages WHERE project_number = ? AND name = ?;

@@ -13,11 +13,12 @@ from assent.storage.sqlite.connection import APPLICATION_ID, rows
 
 __all__ = ["APPLICATION_ID", "MIN_READER", "is_current", "migrate"]
 
-MIN_READER = 5
+MIN_READER = 9
 """The lowest schema number whose program can read what this program writes.
 
 One of schema 2 would answer an ask, and leave its notification open and its task blocked; the audit of one of schema 3
-would take the events of tokens for damage; one of schema 4 would answer an approval, and make no receipt of it.
+would take the events of tokens for damage; one of schema 4 would answer an approval, and make no receipt of it; the
+audit of one of schema 8 would take the events of targets for damage.
 """
 
 _LEDGER = """

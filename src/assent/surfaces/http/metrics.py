@@ -146,3 +146,11 @@ class _Standing(Collector):
         wakes.add_metric(["ring"], figures.ring_wakes)
         wakes.add_metric(["clock"], figures.clock_wakes)
         yield wakes
+        messages = CounterMetricFamily(
+            "assent_messages",
+            "Messages to targets: delivered, tries that failed, given up.",
+            labels=["result"],
+        )
+        for result, count in now.messages.items():
+            messages.add_metric([result], count)
+        yield messages

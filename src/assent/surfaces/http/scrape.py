@@ -54,7 +54,7 @@ def scrape_route(site: Site) -> Route:
             figures = await await_wait(site.door.figures())
         except AssentError as error:
             return Response(render_error(error), status_of_error(error), media_type="application/json")
-        now = Now(figures, site.waits, site.streams, len(site.holdings))
+        now = Now(figures, site.waits, site.streams, len(site.holdings), site.messages())
         return Response(site.scrape.render(now), headers={"content-type": site.scrape.media})
 
     return Route(METRICS.path, respond, methods=[METRICS.method])

@@ -37,6 +37,8 @@ class Now(msgspec.Struct, frozen=True):
     """Sockets and streams that are told of events."""
     leases: int
     """What clients drive alone, by this server."""
+    messages: dict[str, int] = {}
+    """What came of the messages to targets."""
 
 
 class Scrape(Protocol):

@@ -75,6 +75,9 @@ const WORDS = {
   "receipt.redeemed": (told) => `${by(told)} redeemed it`,
   "token.created": (told) => `${by(told)} makes a token for ${told.role}:${told.name}`,
   "token.revoked": (told) => `${by(told)} revoked it`,
+  "target.added": (told) => `${by(told)} has ${told.service} at ${told.host} told of asks`,
+  "target.removed": (told) => `${by(told)} removed it`,
+  "target.failed": (told) => `gave up to tell that ${told.ask_id} was ${told.what}: ${told.error}`,
 };
 
 const LONGEST = 240;

@@ -1,0 +1,177 @@
+"""`POST /slack/interactions`: a button that somebody pressed in Slack.
+
+Rule 1: it is there only where Slack's signing secret is set (ASSENT_SLACK_SIGNING_SECRET). Every request is signed over the
+        exact bytes of its body and a moment that is at most five minutes away; whatever is not is answered alike.
+Rule 2: a press counts for the person whom the target names for that user, and for nobody else. It is `declared`: good for
+        questions, gates and confirms, and never for an approval, which can only be declined here.
+Rule 3: it counts for the prompt that the message showed, and from the message that we sent. The same press again decides
+        nothing: the ask has ended, and whoever sends it again is told what came of it.
+Rule 4: Slack is answered at once, and the message folds when the outbox tells of the end.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import logging
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Route
+
+from assent.client.awaiting import await_call
+from assent.client.calls import Calls
+from assent.client.outbox import open_outbox
+from assent.effects.outward import post
+from assent.protocol.ask import Ask
+from assent.protocol.error import AssentError, BadRequestError, ForbiddenError, UnauthorisedError
+from assent.protocol.principal import Assurance, Principal, Role
+from assent.protocol.target import SLACK_HOOK_HOST, Service
+from assent.protocol.wire_error import render_error, status_of_error
+from assent.surfaces.http.site import Site
+from assent.surfaces.notify.slack import Press, options_for_buttons, read_press
+
+__all__ = ["SIGNED_SECONDS", "SLACK_PATH", "check_signature", "slack_routes"]
+
+SLACK_PATH = "/slack/interactions"
+SIGNED_SECONDS = 300
+"""So far away the moment of a signature may be."""
+_ACK_SECONDS = 2.5
+"""Slack gives up after three."""
+_MOST_DIGITS = 12
+
+_log = logging.getLogger("assent.http")
+_encode = msgspec.json.Encoder().encode
+
+Tell = Callable[[str, str], Awaitable[None]]
+"""Says something to whoever pressed: where, and what."""
+
+
+class _User(msgspec.Struct):
+    id: str
+
+
+class _Action(msgspec.Struct):
+    value: str = ""
+    action_id: str = ""
+
+
+class _Container(msgspec.Struct):
+    channel_id: str = ""
+    message_ts: str = ""
+
+
+class _Payload(msgspec.Struct):
+    """What of Slack's payload is read; whatever else is in it is not."""
+
+    type: str
+    user: _User
+    actions: tuple[_Action, ...] = ()
+    container: _Container = _Container()
+    response_url: str = ""
+
+
+def check_signature(secret: str, headers: Any, body: bytes, now: float) -> str:
+    """Return the signature of a request that Slack has sent.
+
+    Raises:
+        UnauthorisedError: it has not, or not now.
+    """
+    moment = str(headers.get("x-slack-request-timestamp", ""))
+    given = str(headers.get("x-slack-signature", ""))
+    is_number = moment.isascii() and moment.isdecimal() and len(moment) <= _MOST_DIGITS
+    if not secret or not is_number or abs(now - int(moment)) > SIGNED_SECONDS:
+        raise UnauthorisedError
+    wanted = "v0=" + hmac.digest(secret.encode(), b"v0:%s:%s" % (moment.encode(), body), sha256).hex()
+    if not hmac.compare_digest(wanted.encode(), given.encode("utf-8", "surrogatepass")):
+        raise UnauthorisedError
+    return given
+
+
+def slack_routes(site: Site, tell: Tell | None = None) -> list[BaseRoute]:
+    """Return the route of presses; none where no signing secret is set."""
+    if not site.slack_secret:
+        return []
+    say = tell or _tell
+
+    async def respond(request: Request) -> Response:
+        try:
+            body = await request.body()
+            signature = check_signature(site.slack_secret, request.headers, body, site.now().timestamp())
+            payload = _read(body)
+        except AssentError as error:
+            return Response(render_error(error), status_of_error(error), media_type="application/json")
+        work = asyncio.ensure_future(_press(site, payload, signature, say))
+        site.keep(work)
+        await asyncio.wait({work}, timeout=_ACK_SECONDS)
+        return Response(status_code=200)
+
+    return [Route(SLACK_PATH, respond, methods=["POST"])]
+
+
+def _read(body: bytes) -> _Payload:
+    try:
+        form = parse_qs(body.decode(), max_num_fields=10, strict_parsing=True)
+        payload: _Payload = msgspec.json.decode(form["payload"][0], type=_Payload)
+    except (ValueError, KeyError, msgspec.DecodeError):
+        raise BadRequestError("This is no press of a button.") from None
+    if payload.type != "block_actions" or len(payload.actions) != 1:
+        raise BadRequestError("This is no press of a button.")
+    return payload
+
+
+async def _press(site: Site, payload: _Payload, signature: str, say: Tell) -> None:
+    try:
+        await _decide(site, payload, signature)
+    except AssentError as error:
+        await say(payload.response_url, error.message)
+    except Exception as error:  # noqa: BLE001 - nobody is there to be told, and its text may have anything in it
+        _log.error("a press failed with %s", type(error).__name__)
+
+
+async def _decide(site: Site, payload: _Payload, signature: str) -> Ask:
+    press = read_press(payload.actions[0].value)
+    name = await asyncio.to_thread(_find_person, site, payload, press)
+    who = Principal(Role.HUMAN, f"{name}@slack")
+    calls = Calls(site.door, press.project, who, f"slack:{payload.user.id}", Assurance.DECLARED)
+    ask = await await_call(calls.show(press.ask_id))
+    if ask.digest != press.digest:
+        raise BadRequestError("This is no button of ours.")
+    command_id = f"slack-{sha256(signature.encode()).hexdigest()[:32]}"
+    if press.key is None:
+        return await await_call(calls.decline(ask.ask_id, command_id=command_id))
+    if press.key not in {option.key for option in options_for_buttons(ask)}:
+        raise ForbiddenError("A button cannot answer this: open it in the inbox.")
+    values = {ask.prompt.fields[0].name: [press.key]}
+    return await await_call(calls.answer(ask.ask_id, values, command_id=command_id))
+
+
+def _find_person(site: Site, payload: _Payload, press: Press) -> str:
+    """Return who a user of Slack is here.
+
+    Raises:
+        ForbiddenError: nobody, or the press is not from a message that we sent about that ask.
+    """
+    outbox = open_outbox(site.door)
+    place = f"{payload.container.channel_id}:{payload.container.message_ts}"
+    for target, _ in outbox.targets(press.project):
+        is_ours = target.is_live and target.service is Service.SLACK and payload.user.id in target.people
+        if is_ours and outbox.message_of(target, press.ask_id) == place:
+            return target.people[payload.user.id]
+    raise ForbiddenError("You are not named for this target, or the message is not the one that was sent.")
+
+
+async def _tell(url: str, text: str) -> None:
+    parts = urlsplit(url)
+    if parts.scheme != "https" or parts.hostname != SLACK_HOOK_HOST:
+        return
+    body = _encode({"response_type": "ephemeral", "replace_original": False, "text": text})
+    try:
+        await asyncio.to_thread(post, url, body, {"content-type": "application/json"})
+    except AssentError as error:
+        _log.warning("Slack was not told: %s", error.code)
