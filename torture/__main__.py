@@ -8,6 +8,7 @@ import time
 
 from torture import (
     cancel,
+    comments,
     crash,
     credentials,
     crowd,
@@ -66,6 +67,7 @@ TRIALS: tuple[Trial, ...] = (
     strangers.TRIAL,
     credentials.TRIAL,
     hosts.TRIAL,
+    comments.TRIAL,
     page.TRIAL,
     terminal.TRIAL,
     sitting.TRIAL,

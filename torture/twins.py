@@ -45,6 +45,7 @@ from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.store import SqliteStore
 from assent.storage.writer import Writer
 from assent.surfaces import race
+from torture.comments_twins import COMMENT_PLANTS
 from torture.postgres_twins import POSTGRES_PLANTS
 from torture.review_twins import REVIEW_PLANTS
 from torture.run_twins import RUN_PLANTS
@@ -286,4 +287,5 @@ _PLANTS: dict[str, Callable[[], None]] = {
     **REVIEW_PLANTS,
     **SERVER_PLANTS,
     **POSTGRES_PLANTS,
+    **COMMENT_PLANTS,
 }

@@ -48,6 +48,9 @@ STORY: tuple[tuple[Role, int, tuple[str, ...]], ...] = (
     (AGENT, 3, ("ask", "Later?", "--wait", "0", "--json")),
     (HUMAN, 0, ("answer", "ID", "--decline", "--reason", "not now")),
     (AGENT, 3, ("gate", "phase-gate", "--summary", "Twelve files.", "--wait", "0")),
+    (AGENT, 4, ("pr", "post", "ID", "--pr", "acme/shop#7")),
+    (AGENT, 0, ("pr", "list")),
+    (AGENT, 0, ("pr", "collect")),
     (HUMAN, 0, ("withdraw", "ID")),
     (AGENT, 3, ("confirm", *BEFORE, "--no-wait")),
     (HUMAN, 3, ("session", "FINDINGS.json")),  # what comes by a pipe is a person's, and so is the token
@@ -64,6 +67,7 @@ STORY: tuple[tuple[Role, int, tuple[str, ...]], ...] = (
     (HUMAN, 0, ("policy", "explain")),
     (AGENT, 0, ("policy", "export", "--task-dir", "task")),
     (AGENT, 7, ("loop", "--run-id", "nightly", "--max", "1", "--", "true")),
+    (AGENT, 1, ("host", "opencode", "http://127.0.0.1:1")),
     (HUMAN, 0, ("runs", "--json")),
     (HUMAN, 4, ("pause", "nightly")),
     (HUMAN, 4, ("resume", "nightly")),
@@ -77,7 +81,18 @@ STORY: tuple[tuple[Role, int, tuple[str, ...]], ...] = (
     (HUMAN, 0, ("log",)),
     (HUMAN, 0, ("audit", "verify")),
 )
-ABOUT_THE_PLACE = {"doctor", "serve", "store", "plan", "completion", "demo"}
+ABOUT_THE_PLACE = {
+    "completion",
+    "demo",
+    "doctor",
+    "hook",
+    "install",
+    "mcp",
+    "notify",
+    "plan",
+    "serve",
+    "store",
+}
 """They tell of this machine, make a server, or need no store."""
 _PASSING = re.compile(
     r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d)?(\.\d+)?Z?|\b\d\d:\d\d(:\d\d)?\b|\b(ask|rcp|tok|assent|oq|not|cmd)[-_]\w{8,}"

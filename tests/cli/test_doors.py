@@ -42,7 +42,10 @@ REACHING: dict[str, list[tuple[str, ...]]] = {
     "session": [("FINDINGS.json",)],
     "review": [(FINDINGS, "--document", "plan.md", "--durable", "--wait", "0")],
     "result": [("coder", "--source-id", "T-1", "action.json")],
+    "pr": [("post", "abcdef", "--pr", "acme/shop#7"), ("collect",)],
     "loop": [("--prompt", "x", "--", "true")],
+    "host": [("codex", "go"), ("opencode",)],
+    "mcp": [()],
     "inbox": [(), ("--all",), ("--count",)],
     "show": [("abcdef",)],
     "answer": [("abcdef", "1")],
@@ -61,7 +64,7 @@ REACHING: dict[str, list[tuple[str, ...]]] = {
     "audit": [("verify",)],
 }
 """What of each command reaches the store, with arguments that are right."""
-KEEPING_OFF = {"plan", "completion", "demo", "doctor", "serve", "store"}
+KEEPING_OFF = {"completion", "demo", "doctor", "hook", "install", "notify", "plan", "serve", "store"}
 """Those that need no store, or say in their own way that it is not there."""
 CASES = [(name, *arguments) for name, each in REACHING.items() for arguments in each]
 

@@ -126,6 +126,8 @@ class Double:
         """Comments on lines, and their replies."""
         self.comments: list[dict[str, Any]] = []
         self.permissions: dict[str, str] = {}
+        self.numbers: dict[str, int] = {}
+        """Whose number a login is now."""
         self.reactions: list[tuple[int, str]] = []
         self.faults: list[Fault] = []
         self.log: list[tuple[str, str, Any]] = []
@@ -161,6 +163,14 @@ class Double:
         self._seconds += 1
         return f"2030-01-01T{self._seconds // 3600:02}:{self._seconds // 60 % 60:02}:{self._seconds % 60:02}Z"
 
+    def number_of(self, login: str) -> int:
+        """Return the number of whoever has a login now."""
+        return self.numbers.setdefault(login, 9_000 + len(self.numbers))
+
+    def register_again(self, login: str) -> None:
+        """Have somebody else take a login."""
+        self.numbers[login] = 90_000 + len(self.numbers)
+
     def say(
         self, login: str, body: str, *, kind: str = "User", app: object = None, is_edited: bool = False
     ) -> int:
@@ -172,7 +182,7 @@ class Double:
             "body": body,
             "created_at": moment,
             "updated_at": self.now() if is_edited else moment,
-            "user": {"login": login, "type": kind},
+            "user": {"login": login, "id": self.number_of(login), "type": kind},
             "performed_via_github_app": app,
         }
         self.comments.append(comment)
@@ -236,10 +246,8 @@ class Double:
         return fault.status, {"message": fault.message}, fault.headers
 
     def _do(self, operation: Operation, values: dict[str, str], query: dict[str, str], body: Any) -> Answer:
-        if (values["owner"], values["repo"]) != ("acme", "shop") or 7 not in (
-            int(values.get("pull_number", 7)),
-            int(values.get("issue_number", 7)),
-        ):
+        numbers = [int(values.get(name, 7)) for name in ("pull_number", "issue_number")]
+        if (values["owner"], values["repo"]) != ("acme", "shop") or numbers != [7, 7]:
             raise Refused(404, "Not Found")
         name = f"{operation.method} {operation.entry['path'].removeprefix('/repos/{owner}/{repo}')}"
         doing: dict[str, Callable[[dict[str, str], dict[str, str], Any], Answer]] = {
@@ -378,7 +386,8 @@ class Double:
             raise Refused(404, "Not Found")
         # The older word knows no maintainers and no triage.
         known = {"maintain": "write", "triage": "read"}.get(role, role)
-        return 200, {"permission": known, "role_name": role}
+        user = {"login": values["username"], "id": self.number_of(values["username"])}
+        return 200, {"permission": known, "role_name": role, "user": user}
 
 
 def _check_length(text: str) -> None:

@@ -6,17 +6,20 @@ import pytest
 from msgspec.structs import replace
 
 from assent.effects.github.channel import Channel
+from assent.protocol.approval import approval_prompt
 from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.canonical import digest
-from assent.protocol.error import ConflictError, GitHubError, StoreBusyError
+from assent.protocol.error import ConflictError, ForbiddenError, GitHubError, StoreBusyError
 from assent.protocol.gate import CHUNK_LOOP, PHASE_GATE, Gate, check_question, render_gate
-from assent.protocol.principal import Principal, parse_principal
+from assent.protocol.principal import parse_principal
 from assent.protocol.prompt import Prompt, question
 from assent.protocol.reply import recognise
 from assent.surfaces import comment as comment_module
 from assent.surfaces.card import short_id
-from assent.surfaces.comment import Collected, PostedGate, close_gate, collect, post_gate, principal_of
-from tests.github.double import Double, Fault
+from assent.surfaces.comment import Collected, collect
+from assent.surfaces.comment_author import Author, principal_of
+from assent.surfaces.comment_gate import PostedGate, close_gate, post_gate
+from tests.github.double import HEAD, Double, Fault
 from tests.github.samples import PULL
 from tests.proves import proves
 from tests.samples import digest_of, new_answer, new_ask, new_outcome
@@ -27,9 +30,9 @@ GATE = Gate(CHUNK_LOOP, "Chunk 1 of 3: 2 findings.", ("H1", "M1")).prompt
 NONCE = "n0nce"
 
 
-def gate_ask(prompt: Prompt = GATE, number: int = 1) -> Ask:
+def gate_ask(prompt: Prompt = GATE, number: int = 1, kind: Kind = Kind.GATE) -> Ask:
     """Return an open gate."""
-    return new_ask(number, kind=Kind.GATE, prompt=prompt, digest=digest_of(prompt))
+    return new_ask(number, kind=kind, prompt=prompt, digest=digest_of(prompt))
 
 
 class Desk:
@@ -38,10 +41,15 @@ class Desk:
     def __init__(self, ask: Ask) -> None:
         self.ask = ask
         self.heard: list[tuple[str, str]] = []
+        self.is_wary = False
+        """It takes nobody's word for an answer."""
 
-    def answer(self, principal: Principal, text: str) -> Ask:
+    def answer(self, author: Author, text: str) -> Ask:
         """Take a recognised reply."""
+        principal = author.principal
         self.heard.append((str(principal), text))
+        if self.is_wary:
+            raise ForbiddenError("A process's word is not enough.")
         values = recognise(self.ask.prompt, text)
         if not self.ask.is_open:
             raise ConflictError(ask=self.ask)
@@ -49,11 +57,19 @@ class Desk:
         self.ask = replace(self.ask, state=State.ANSWERED, answer=given)
         return self.ask
 
+    def decline(self, author: Author, reason: str) -> Ask:
+        """Take a no."""
+        self.heard.append((str(author.principal), f"declined: {reason}"))
+        self.ask = replace(self.ask, state=State.DECLINED, outcome=new_outcome(State.DECLINED))
+        return self.ask
+
 
 class Scene:
     """A gate on a pull request, and who may answer it."""
 
-    def __init__(self, channel: Channel, double: Double, prompt: Prompt = GATE) -> None:
+    def __init__(
+        self, channel: Channel, double: Double, prompt: Prompt = GATE, kind: Kind = Kind.GATE
+    ) -> None:
         self.channel, self.double = channel, double
         double.permissions = {
             "ana": "write",
@@ -62,15 +78,13 @@ class Scene:
             "tri": "triage",
             "reader": "read",
         }
-        self.desk = Desk(gate_ask(prompt))
+        self.desk = Desk(gate_ask(prompt, kind=kind))
         self.name = short_id(self.desk.ask.ask_id)
         self.posted: PostedGate = post_gate(channel, PULL, self.desk.ask, NONCE)
 
-    def collect(
-        self, others_open: int = 0, answer: Callable[[Principal, str], Ask] | None = None
-    ) -> Collected:
+    def collect(self, others_open: int = 0, desk: Desk | None = None) -> Collected:
         """Look once, and keep what is to be kept."""
-        came = collect(self.channel, self.posted, self.desk.ask, others_open, answer or self.desk.answer)
+        came = collect(self.channel, self.posted, self.desk.ask, others_open, desk or self.desk)
         self.posted = came.posted
         return came
 
@@ -93,7 +107,7 @@ def test_gate_is_posted_as_the_same_block(scene: Scene, double: Double) -> None:
     assert comment["body"].startswith(
         render_gate(GATE) + "\n\n---\nTo answer, write a comment that begins with "
     )
-    assert comment["body"].endswith(f"<!-- assent:gate {scene.desk.ask.ask_id} {NONCE} -->")
+    assert comment["body"].endswith(f"<!-- assent:gate {scene.desk.ask.ask_id} {NONCE} {HEAD} -->")
     assert f"`/gate {scene.name} 1`" in comment["body"]
     assert (scene.posted.comment_id, scene.posted.head_sha) == (comment["id"], double.head)
 
@@ -318,7 +332,7 @@ def test_answer_from_elsewhere_came_first_and_the_loser_is_told(scene: Scene, do
     )
     stale, scene.desk.ask = scene.desk.ask, elsewhere
     reply = double.say("ana", "1")
-    came = collect(scene.channel, scene.posted, stale, 0, scene.desk.answer)
+    came = collect(scene.channel, scene.posted, stale, 0, scene.desk)
     assert came.ask == elsewhere
     assert double.reactions == [(reply, "confused")]
     assert double.comments[0]["body"].startswith("**Answered** by `bob`: `Deep-dive`\n")
@@ -332,7 +346,7 @@ def test_gate_that_ended_elsewhere_is_closed_once(scene: Scene, double: Double) 
     assert double.comments[0]["body"].startswith("**Closed**: withdrawn\n\n---\n### ")
     assert double.comments[0]["body"].count("**Closed**") == 1
     double.say("ana", "1")
-    assert collect(scene.channel, scene.posted, ended, 0, scene.desk.answer).ask == ended
+    assert collect(scene.channel, scene.posted, ended, 0, scene.desk).ask == ended
     assert scene.desk.heard == []
 
 
@@ -350,13 +364,14 @@ def test_failing_store_loses_no_reply_and_repeats_no_echo(scene: Scene, double: 
     double.say("ana", f"/gate {scene.name} maybe")
     double.say("ana", "1")
 
-    def busy(principal: Principal, text: str) -> Ask:
-        if text == "1":
-            raise StoreBusyError
-        return scene.desk.answer(principal, text)
+    class Busy(Desk):
+        def answer(self, author: Author, text: str) -> Ask:
+            if text == "1":
+                raise StoreBusyError
+            return scene.desk.answer(author, text)
 
     with pytest.raises(StoreBusyError):
-        scene.collect(answer=busy)
+        scene.collect(desk=Busy(scene.desk.ask))
     assert scene.collect().ask is not None
     assert len(scene.echoes) == 1
 
@@ -456,3 +471,91 @@ def test_note_about_a_comment_that_shows_something_else_is_not_believed(
     double.say("ana", "1")
     assert "nobody knows" in scene.collect().refusal
     assert scene.desk.heard == []
+
+
+def approval_scene(channel: Channel, double: Double, action: str) -> Scene:
+    """Return an approval on a pull request."""
+    return Scene(channel, double, approval_prompt("Drop it", {"run": action}), Kind.APPROVAL)
+
+
+def test_approval_is_answered_by_its_name_only(channel: Channel, double: Double) -> None:
+    """A yes to an action says what it is to; and the comment does not say otherwise."""
+    scene = approval_scene(channel, double, "DROP TABLE users")
+    assert "just `1` will do" not in double.comments[0]["body"]
+    assert "DROP TABLE users" in double.comments[0]["body"]
+    double.say("ana", "1")
+    double.say("ana", "approve")
+    double.say("ana", "/gate approve")
+    assert scene.collect().ask is None
+    assert scene.desk.heard == []
+    double.say("ana", f"/gate {scene.name} approve")
+    assert scene.collect().ask is not None
+    assert scene.desk.heard == [("human:ana@github", "approve")]
+
+
+def test_approval_that_a_process_may_not_give_is_told_on_the_page(channel: Channel, double: Double) -> None:
+    """It stays open, and a no is still taken."""
+    scene = approval_scene(channel, double, "DROP TABLE users")
+    scene.desk.is_wary = True
+    double.say("ana", f"/gate {scene.name} approve")
+    assert scene.collect().ask is None
+    assert scene.echoes[0].startswith("A reply that a process reads from here is not enough to approve")
+    double.say("ana", f"/gate {scene.name} decline too risky")
+    assert scene.collect().ask is not None
+    assert scene.desk.heard[-1] == ("human:ana@github", "declined: too risky")
+
+
+def test_approval_whose_action_does_not_fit_can_only_be_declined(channel: Channel, double: Double) -> None:
+    """What cannot be seen whole cannot be approved."""
+    scene = approval_scene(channel, double, "x" * 70_000)
+    assert len(double.comments[0]["body"]) < 2_000
+    double.say("ana", f"/gate {scene.name} approve")
+    double.say("ana", f"/gate {scene.name} 1")
+    assert scene.collect().ask is None
+    assert scene.desk.heard == []
+    double.say("ana", f"/gate {scene.name} decline")
+    assert scene.collect().ask is not None
+
+
+def test_login_that_somebody_else_has_now_is_not_heard(scene: Scene, double: Double) -> None:
+    """The number of the comment's author counts, and not the name that was theirs."""
+    double.say("ana", "1")
+    double.register_again("ana")
+    assert scene.collect().ask is None
+    assert scene.desk.heard == []
+
+
+def test_reply_that_is_edited_while_it_is_weighed_does_not_count(
+    scene: Scene, double: Double, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is read once more right before it counts."""
+    reply = double.say("ana", "1")
+    check = comment_module.Looking._check
+    looks: list[str] = []
+
+    def meanwhile(looking: comment_module.Looking) -> str:
+        if looks:  # the second one: the reply has been read
+            double.comments[-1].update(body="2", updated_at=double.now())
+        looks.append("")
+        return check(looking)
+
+    monkeypatch.setattr(comment_module.Looking, "_check", meanwhile)
+    assert scene.collect().ask is None
+    assert (len(looks), scene.desk.heard) == (2, [])
+    assert double.comments[-1]["id"] == reply
+
+
+def test_gate_that_was_touched_takes_no_answer(scene: Scene, double: Double) -> None:
+    """Its text is as it was; but nobody knows what stood there when the answer was written."""
+    double.comments[0]["updated_at"] = double.now()
+    double.say("ana", "1")
+    assert "nobody knows" in scene.collect().refusal
+    assert scene.desk.heard == []
+
+
+def test_gate_for_another_commit_in_its_marker_is_none(scene: Scene, double: Double) -> None:
+    """The note says another commit than the comment does; agents can write the note."""
+    double.head = "d00d" + "0" * 36
+    scene.posted = replace(scene.posted, head_sha=double.head)
+    double.say("ana", "1")
+    assert "nobody knows" in scene.collect().refusal

@@ -125,7 +125,7 @@ def test_session_without_a_terminal_goes_from_comment_to_comment_to_one_review(
     for ask in asks:
         answer = shell.ask(ask.ask_id).answer
         assert answer is not None
-        assert (answer.by, answer.via) == ("human:ana@github", "comment")
+        assert (answer.by, answer.via) == ("human:ana@github", f"github:{double.number_of('ana')}")
     left = sorted(path.name for path in (shell.folder / ".assent").iterdir() if path.suffix == ".md")
     assert left == []
 

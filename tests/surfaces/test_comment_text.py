@@ -20,19 +20,19 @@ def asked(prompt: Prompt) -> Ask:
 
 def test_menu_is_posted_as_its_block_and_its_question() -> None:
     """Nothing stands between them, and how to answer comes after a line."""
-    above, _, below = render_body(asked(FINDING), "n0nce").partition("\n\n---\n")
+    above, _, below = render_body(asked(FINDING), "n0nce", "c0ffee").partition("\n\n---\n")
     assert above.split("\n") == [*BLOCK, "", *FINDING_LINES]
     assert below.startswith("To answer, write a comment that begins with `/gate ")
 
 
 def test_menu_without_a_block_is_its_question() -> None:
     """The routing question has none."""
-    assert render_body(asked(ROUTING), "n0nce").split("\n")[:6] == [*ROUTING_LINES, ""]
+    assert render_body(asked(ROUTING), "n0nce", "c0ffee").split("\n")[:6] == [*ROUTING_LINES, ""]
 
 
 def test_nothing_of_a_block_reaches_into_the_question() -> None:
     """A fence that was never closed is closed, and a comment is shown."""
-    body = render_body(asked(replace(FINDING, body="<!-- x\n```\nno end")), "n0nce")
+    body = render_body(asked(replace(FINDING, body="<!-- x\n```\nno end")), "n0nce", "c0ffee")
     shown = "\n".join(["&lt;!-- x", "```", "no end", "```", "", FINDING_LINES[0]])
     assert body.startswith(shown)
     assert body.count("<!--") == 1
@@ -40,7 +40,7 @@ def test_nothing_of_a_block_reaches_into_the_question() -> None:
 
 def test_block_that_is_too_long_is_cut_and_the_question_stays_whole() -> None:
     """The sentence says that something is missing."""
-    body = render_body(asked(replace(FINDING, body="x" * 80_000)), "n0nce")
+    body = render_body(asked(replace(FINDING, body="x" * 80_000)), "n0nce", "c0ffee")
     assert len(body) <= 65_000
     assert "**Cut here:**" in body
     assert "\n\n" + "\n".join(FINDING_LINES) + "\n\n---\n" in body
@@ -51,7 +51,7 @@ def test_question_that_leaves_no_room_is_not_posted() -> None:
     options = tuple(replace(option, label=option.label + "&" * 1_900) for option in FINDING.fields[0].options)
     wide = replace(FINDING.fields[0], options=tuple(replace(o, description="<b>" * 6_000) for o in options))
     with pytest.raises(GitHubError, match="too long for a comment"):
-        render_body(asked(replace(FINDING, body="x" * 80_000, fields=(wide,))), "n0nce")
+        render_body(asked(replace(FINDING, body="x" * 80_000, fields=(wide,))), "n0nce", "c0ffee")
 
 
 @pytest.mark.parametrize("typed", ["C", "c.", "2", "Skip", "2. Skip — don't apply, don't append"])

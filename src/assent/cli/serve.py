@@ -13,6 +13,7 @@ import resource
 import ssl
 import sys
 import tempfile
+import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from importlib.util import find_spec
@@ -22,25 +23,31 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from assent.cli.carriers import find_carriers
 from assent.cli.demo_world.cast import AGENTS, HOME, KEPT_PREFIX, playing
 from assent.cli.demo_world.studio import share
 from assent.cli.exit import DONE
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
+from assent.cli.webhook import find_hook
 from assent.client.calls import Calls
 from assent.client.connect import open_hub
 from assent.client.door import run_call, until
 from assent.client.embedded import EmbeddedDoor
 from assent.client.identity import agent_mark, assurance_here, person
+from assent.client.outbox import open_outbox
+from assent.effects.outward import OUTWARD_SECONDS
 from assent.hub.ids import new_sign_in_code
 from assent.protocol.display import display, quote
 from assent.protocol.error import AssentError, BadRequestError
 from assent.protocol.principal import Assurance, Role
+from assent.surfaces.notify.sender import Sender
 
 if TYPE_CHECKING:
     import socket
 
     from assent.surfaces.http.sign_in import SignIn
+    from assent.surfaces.http.site import Site
     from assent.surfaces.http.watch import Scrape, SiteWatch
 
 __all__ = ["DEFAULT_PORT", "command"]
@@ -165,17 +172,20 @@ class _Serving:
         settings = self._settings
         watch, scrape = _find_watch()
         site = Site(self._door, watch, scrape)
+        site.slack_secret = self._place.environ.get("ASSENT_SLACK_SIGNING_SECRET", "")
         code, sign_in, refusal = "", None, "sign in with a token: this address is no secret"
         if not is_public:
             code, sign_in, refusal = self._make_sign_in()
+        hook = find_hook(self._place.environ, self._door, self._place.project_name)
         names = names_of(settings.host, self._port, settings.names, is_tls=settings.tls is not None)
         server = make_server(
-            Guard(build_app(site, sign_in), names),
+            Guard(build_app(site, sign_in, hook), names),
             site,
             tls=settings.tls,
             on_ready=lambda: self._begin(f"{self.url}/sign-in#{code}" if code else refusal),
         )
         with self._stack:
+            self._stack.enter_context(self._sending(site))
             await server.serve([self._listening])
         click.echo("The server has stopped.")
 
@@ -190,6 +200,22 @@ class _Serving:
         code = new_sign_in_code()
         is_unattended = assurance is Assurance.DECLARED
         return code, SignIn(calls, code, is_unattended=is_unattended, is_secure=bool(self._settings.tls)), ""
+
+    @contextmanager
+    def _sending(self, site: Site) -> Iterator[None]:
+        """Have the targets told of asks while the server runs; any number of servers share that."""
+        environ = self._place.environ
+        url = environ.get("ASSENT_URL") or self.url
+        smtp = environ.get("ASSENT_SMTP", "")
+        sender = Sender(open_outbox(self._door), self._door.now, find_carriers().deliver, url=url, smtp=smtp)
+        site.messages = lambda: msgspec.structs.asdict(sender.counts)
+        thread = threading.Thread(target=sender.run, name="assent-notify", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            sender.stop()
+            thread.join(OUTWARD_SECONDS)  # what is being sent is sent, or its claim is taken over
 
     def _begin(self, entrance: str) -> None:
         place = self._place

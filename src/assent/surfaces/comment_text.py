@@ -1,9 +1,15 @@
 """What stands in a gate's comment, and what a comment on a pull request says to a gate.
 
+Every open ask can be posted, whatever its kind; on a pull request each of them is called a gate.
+
 Rule 1: a reply is the first line that its author wrote: what is quoted, fenced as code or hidden does not count.
 Rule 2: it is for a gate if it names the gate, `/gate SHORTID 1`. Where no other gate is open, a line counts too
-        that is exactly a number, a label or a command of it. Everything else is people talking to each other.
-Rule 3: a hidden marker ties a comment to its ask. No comment with a marker of ours is ever a reply.
+        that is exactly a number, a label or a command of it, unless it is an approval. Everything else is people
+        talking to each other.
+Rule 3: a hidden marker ties a comment to its ask, to one posting of it and to a commit. No comment with a marker of
+        ours is ever a reply.
+Rule 4: what an approval would let happen is shown whole. Where it does not fit, it can be declined here, by
+        `/gate SHORTID decline`, and not approved.
 """
 
 from __future__ import annotations
@@ -15,7 +21,7 @@ from msgspec.structs import replace
 
 from assent.flows.session.posting import MAX_BODY
 from assent.protocol.answer import labels
-from assent.protocol.ask import Ask
+from assent.protocol.ask import Ask, Kind
 from assent.protocol.block import render_brief, render_question
 from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import fold, quote
@@ -30,12 +36,14 @@ from assent.surfaces.card import short_id
 __all__ = [
     "MARKER",
     "Addressed",
+    "Mark",
     "echoed_ids",
+    "is_shown_whole",
+    "read_mark",
     "read_reply",
     "render_answered",
     "render_body",
     "render_echo",
-    "waiting_gate",
 ]
 
 MARKER = "<!-- assent:"
@@ -46,7 +54,11 @@ _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 _QUOTE = re.compile(r" {0,3}>")
 _COMMAND = re.compile(r"/gate(?P<rest>(?:\s.*)?)", re.IGNORECASE | re.DOTALL)
-_GATE = re.compile(r"^<!-- assent:gate (?P<ask>\w+) ", re.MULTILINE).search
+_DECLINE = re.compile(r"decline(?:\s+(?P<reason>.*))?", re.IGNORECASE | re.DOTALL).fullmatch
+_GATE = re.compile(
+    r"^<!-- assent:gate (?P<ask>\w{1,64}) (?P<nonce>\w{1,64})(?: (?P<commit>[0-9a-f]{1,64}))? -->$",
+    re.MULTILINE | re.ASCII,
+)
 _ECHO = re.compile(r"<!-- assent:echo (?P<comment>[0-9]+) -->")
 
 
@@ -56,23 +68,57 @@ class Addressed(msgspec.Struct, frozen=True):
     text: str
     is_clear: bool = True
     """It can be taken as an answer; else all that is clear is that somebody expects to be heard."""
+    is_decline: bool = False
+    """It says no to an approval; `text` is the reason."""
 
 
-def render_body(ask: Ask, nonce: str) -> str:
+class Mark(msgspec.Struct, frozen=True):
+    """What the hidden marker of a gate says."""
+
+    ask_id: str
+    nonce: str
+    """Tells this posting from every other one."""
+    commit: str
+    """The last commit of the pull request when it was posted."""
+
+
+def render_body(ask: Ask, nonce: str, commit: str) -> str:
     """Return the comment that a gate is posted as.
 
     Raises:
         GitHubError: it does not fit, and what will be done may only be shown whole.
     """
+    block, tail = _block(ask.prompt), _tail(ask, nonce, commit)
+    if len(block) + len(tail) <= MAX_BODY:
+        return block + tail
+    if ask.kind is Kind.APPROVAL and ask.prompt.action is not None:
+        return _render_unshown(ask) + tail
+    return _shorten(ask.prompt, MAX_BODY - len(tail)) + tail
+
+
+def is_shown_whole(ask: Ask, nonce: str, commit: str) -> bool:
+    """Whether the comment shows all that an answer would be to."""
+    return ask.prompt.action is None or len(_block(ask.prompt)) + len(_tail(ask, nonce, commit)) <= MAX_BODY
+
+
+def _tail(ask: Ask, nonce: str, commit: str) -> str:
     name = short_id(ask.ask_id)
     help_line = f"To answer, write a comment that begins with `/gate {name}`, as in `/gate {name} 1`"
-    if not _takes_anything(ask.prompt):
+    if ask.kind is Kind.APPROVAL:
+        help_line += f" or `/gate {name} decline`"
+    elif not _takes_anything(ask.prompt):
         help_line += "; just `1` will do while no other gate is open here"
-    tail = f"\n\n---\n{help_line}.\n\n{MARKER}gate {ask.ask_id} {nonce} -->"
-    block = _block(ask.prompt)
-    if len(block) + len(tail) > MAX_BODY:
-        block = _shorten(ask.prompt, MAX_BODY - len(tail))
-    return block + tail
+    return f"\n\n---\n{help_line}.\n\n{MARKER}gate {ask.ask_id} {nonce} {commit} -->"
+
+
+def _render_unshown(ask: Ask) -> str:
+    """Return what stands in the place of an action that is too long."""
+    name = short_id(ask.ask_id)
+    title = cut(neutralise(code(quote(ask.prompt.title))), _LEAST_SUMMARY)
+    return (
+        f"{title}\n\n**What would be done is too long for a comment, so it cannot be approved here**, only declined. "
+        f"`assent show {name}` shows it whole, and it is answered there or in the inbox."
+    )
 
 
 def _shorten(prompt: Prompt, limit: int) -> str:
@@ -121,10 +167,15 @@ def echoed_ids(body: str) -> list[int]:
     return [int(found["comment"]) for found in _ECHO.finditer(body)]
 
 
-def waiting_gate(body: str) -> str | None:
-    """Return the ask whose gate a comment is, if it was not yet said to have ended. A quoted gate is none."""
-    found = None if body.startswith((_ANSWERED, _CLOSED)) else _GATE(body)
-    return found["ask"] if found else None
+def read_mark(body: str) -> Mark | None:
+    """Return whose gate a comment is, if it was not yet said to have ended. A quoted gate is none.
+
+    The last marker counts, as ours is the last line: what stands before it is an agent's text.
+    """
+    if body.startswith((_ANSWERED, _CLOSED)):
+        return None
+    found = [*_GATE.finditer(body.replace("\r\n", "\n"))]
+    return Mark(found[-1]["ask"], found[-1]["nonce"], found[-1]["commit"] or "") if found else None
 
 
 def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
@@ -140,13 +191,19 @@ def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
         return _read_command(ask, command["rest"], is_only=is_only)
     # Who says more than that talks to other people: "Cancel" may be how a sentence begins.
     is_all = first.count("\n") + 1 == len(lines)
+    # A yes to an action names what it is to.
+    is_only = is_only and ask.kind is not Kind.APPROVAL
     return Addressed(first) if is_only and is_all and _is_plain_answer(ask.prompt, first) else None
 
 
 def _read_command(ask: Ask, rest: str, *, is_only: bool) -> Addressed | None:
     name, text = (*rest.split(maxsplit=1), "", "")[:2]
     if fold(name) in (fold(short_id(ask.ask_id)), fold(ask.ask_id)):
+        if ask.kind is Kind.APPROVAL and (no := _DECLINE(text.strip())):
+            return Addressed(no["reason"] or "", is_decline=True)
         return Addressed(text.strip())
+    if ask.kind is Kind.APPROVAL:
+        return Addressed(rest.strip(), is_clear=False) if is_only else None
     # Without its name it can only mean this gate if no other is open; and then it may be the name of an earlier one
     # that stands before the reply, so it is taken only if all of it is plainly an answer.
     return Addressed(rest.strip(), _is_plain_answer(ask.prompt, rest)) if is_only else None

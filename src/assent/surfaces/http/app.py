@@ -24,10 +24,12 @@ from assent.client.verbs import VERBS, Verb
 from assent.protocol.error import AssentError, NotFoundError, UnauthorisedError
 from assent.protocol.wire_error import render_error, status_of_error
 from assent.protocol.wire_record import Health
+from assent.surfaces.comment_hook import Hook
 from assent.surfaces.http import asks, looking, numbers, record, runs, trust, work
 from assent.surfaces.http.asyncapi import render_asyncapi
 from assent.surfaces.http.caller import find_caller, via_of
 from assent.surfaces.http.events import event_routes
+from assent.surfaces.http.github import github_routes
 from assent.surfaces.http.incoming import (
     Endpoint,
     Incoming,
@@ -43,6 +45,7 @@ from assent.surfaces.http.session import port_of
 from assent.surfaces.http.shell import shell_routes
 from assent.surfaces.http.sign_in import SignIn, sign_in_routes
 from assent.surfaces.http.site import Site
+from assent.surfaces.http.slack import slack_routes
 from assent.surfaces.http.spelled import SpelledRoute
 
 __all__ = ["ENDPOINTS", "RECHECK_SECONDS", "build_app"]
@@ -68,7 +71,7 @@ _encoder = msgspec.json.Encoder()
 _log = logging.getLogger("assent.http")
 
 
-def build_app(site: Site, sign_in: SignIn | None = None) -> Starlette:
+def build_app(site: Site, sign_in: SignIn | None = None, hook: Hook | None = None) -> Starlette:
     """Return the application of a server, which a `Guard` has to stand before."""
     routes: list[BaseRoute] = [
         SpelledRoute(verb.path, _endpoint(site, verb, ENDPOINTS[name]), methods=[verb.method], name=name)
@@ -82,6 +85,8 @@ def build_app(site: Site, sign_in: SignIn | None = None) -> Starlette:
         scrape_route(site),
         *shell_routes(),
         *sign_in_routes(site, sign_in),
+        *slack_routes(site),
+        *github_routes(hook),
     ]
     app = Starlette(routes=routes, exception_handlers={HTTPException: _no_route})
     app.state.site = site

@@ -56,6 +56,9 @@ _LOOKING = frozenset({"GET", "HEAD", "OPTIONS"})
 _OWN_SITES = frozenset({b"same-origin", b"none"})
 """`none` is a person who typed the address, or clicked on it outside of a page."""
 _UNAUTHORISED = 401
+_FORMS = frozenset({b"/slack/interactions"})
+"""Where a form is taken: what comes there is signed, over its exact bytes."""
+_FORM = b"application/x-www-form-urlencoded"
 _is_json = re.compile(rb'application/json(\s*;\s*charset="?utf-8"?)?', re.IGNORECASE).fullmatch
 
 
@@ -89,7 +92,7 @@ class Guard:
             _check_head(scope)
             or self._check_host(headers)
             or self._check_origin(scope, headers)
-            or (_check_body(scope["method"], headers) if scope["type"] == "http" else None)
+            or (_check_body(scope, headers) if scope["type"] == "http" else None)
         )
 
     def _check_host(self, headers: _Headers) -> Refusal | None:
@@ -162,17 +165,18 @@ def _check_head(scope: Scope) -> Refusal | None:
     return None
 
 
-def _check_body(method: str, headers: _Headers) -> Refusal | None:
+def _check_body(scope: Scope, headers: _Headers) -> Refusal | None:
     length = int((headers.all(b"content-length") or [b"0"])[0])  # one number: h11 takes nothing else
     if length > MAX_JSON_BYTES:
         return _refuse(_too_large())
     kinds = headers.all(b"content-type")
     has_body = length > 0 or bool(headers.all(b"transfer-encoding"))
-    if method in _LOOKING or not (has_body or kinds):
+    if scope["method"] in _LOOKING or not (has_body or kinds):
         return None
     # What a form or a page elsewhere can send without asking first is never of this type.
     is_plain = all(coding == b"identity" for coding in headers.all(b"content-encoding"))
-    if len(kinds) == 1 and _is_json(kinds[0]) and is_plain:
+    is_form = scope["raw_path"] in _FORMS and kinds == [_FORM]
+    if len(kinds) == 1 and (is_form or _is_json(kinds[0])) and is_plain:
         return None
     return _refuse(
         BadRequestError("A body is JSON, uncompressed, with the Content-Type application/json."), 415

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from typing import Any, Protocol, TypeVar
@@ -81,6 +81,10 @@ class Site:
         """By the id of the command that took it: what clients drive alone."""
         self.waits = 0
         """How many requests are kept waiting now."""
+        self.slack_secret = ""
+        """With which Slack signs what it sends; empty where it sends nothing."""
+        self.messages: Callable[[], dict[str, int]] = dict
+        """What came of the messages to targets, by this process."""
         self.streams = 0
         """How many sockets and streams are told of events now."""
 
@@ -120,6 +124,11 @@ class Site:
             raise
         finally:
             self._lingering.discard(task)
+
+    def keep(self, task: asyncio.Task[Any]) -> None:
+        """Keep hold of something that goes on behind a reply, until it is done or the server closes."""
+        self._lingering.add(task)
+        task.add_done_callback(self._lingering.discard)
 
     async def nap(self, seconds: float) -> bool:
         """Let some time go by; say whether the server goes on."""
