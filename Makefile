@@ -14,10 +14,10 @@ export UV_COMPILE_BYTECODE := 1
 unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
-.PHONY: help run test setup check docs shots bench ledger torture fresh lock clean python core
+.PHONY: help run test test-hosts setup check docs shots bench ledger torture fresh lock clean python core
 
 help: ## list these commands
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s%s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s%s\n", $$1, $$2 }' Makefile
 
 run: core ## try it: a server with agents that ask and run; it prints a link for your browser
 	@.venv/bin/assent serve --demo $(if $(ASSENT_STORE),,--throwaway) $(ARGS)
@@ -25,13 +25,16 @@ run: core ## try it: a server with agents that ask and run; it prints a link for
 test: setup ## run all tests; ARGS="-k ask" narrows them, JOBS=4 widens the pool
 	@$(WITH_BROWSER) $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal $(ARGS)
 
+test-hosts: setup ## run the tests with the real agent programs, fetched by npm; ARGS=host_tests/test_codex.py narrows them
+	@$(PYTHON) -m pytest -q -rA --timeout 300 $(or $(ARGS),host_tests)
+
 setup: python ## make .venv with the package and every extra
 	@$(PY) tools/setup.py full
 
 check: setup ## format, lint and types
 	@$(PYTHON) -m ruff format --check --quiet .
 	@$(PYTHON) -m ruff check --quiet .
-	@$(PYTHON) -m mypy $(wildcard src tests tools bench torture)
+	@$(PYTHON) -m mypy $(wildcard src tests tools bench torture host_tests)
 
 docs: setup ## write the reference pages, and capture anew the terminals that are no longer true
 	@$(PYTHON) -m tools.reference
@@ -56,8 +59,8 @@ lock: python ## write requirements/*.txt anew; ARGS=--upgrade takes newer versio
 	@$(PY) tools/setup.py lock $(ARGS)
 
 clean: ## remove what make made
-	@rm -rf .venv .boot .boot-* .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench .browser build dist
-	@find src tests tools bench torture -name __pycache__ -type d -prune -exec rm -rf {} +
+	@rm -rf .venv .boot .boot-* .setup.lock .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench .browser .programs build dist
+	@find src tests tools bench torture host_tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 core: python
 	@$(PY) tools/setup.py core

@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import NoReturn
-
-from assent.cli.exit import run
 
 __all__ = ["main"]
 
 
 def main() -> NoReturn:
     """Run `assent` with this process's arguments and end with its exit status."""
-    sys.exit(run(sys.argv[1:]))
+    arguments = sys.argv[1:]
+    if arguments[:1] == ["hook"] and _is_idle(arguments[1:]):
+        sys.exit(0)
+    from assent.cli.exit import run
+
+    sys.exit(run(arguments))
+
+
+def _is_idle(arguments: list[str]) -> bool:
+    """Say whether a host's hook has nothing to ask, before anything else is loaded: the host waits for it."""
+    from assent.hosts.claude_code.glance import nothing_to_ask
+
+    return nothing_to_ask(arguments, os.environ)

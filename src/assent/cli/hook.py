@@ -1,0 +1,132 @@
+"""`assent hook`: what an agent's host starts at its events. The event comes on standard input, the reply goes out as JSON.
+
+Rule 1: standard output is a reply that the host understands, or nothing. A person's words go to standard error.
+Rule 2: fails closed. A call that must be approved is refused by every fault, and by a reply that comes too late: the host
+        takes a hook that hangs for one that had nothing to say, so ours ends before the host loses patience.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import Any, NoReturn
+
+import click
+
+from assent.cli.exit import DONE, USAGE, say
+from assent.cli.group import PlacedCommand
+from assent.cli.place import Place
+from assent.cli.span import SPAN
+from assent.hosts.claude_code.glance import HOST, Watch, concerns, is_unattended, read_event
+from assent.hosts.claude_code.pattern import check_pattern
+
+__all__ = ["DEFAULT_WAIT_SECONDS", "GRACE_SECONDS", "command"]
+
+DEFAULT_WAIT_SECONDS = 540
+"""Claude Code gives a hook 600 seconds where nothing else is said."""
+GRACE_SECONDS = 20
+"""So much later than its wait, a hook that is not done refuses and ends."""
+
+
+@click.command("hook", cls=PlacedCommand)
+@click.argument("host", metavar="HOST", type=click.Choice([HOST]))
+@click.option(
+    "--ask",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="A call that must be approved, as in 'Bash(rm *)'.",
+)
+@click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]")
+@click.option("--headless", is_flag=True, help="Nobody sits at the host. [default: as the host tells]")
+@click.pass_obj
+def command(
+    place: Place, /, host: str, patterns: tuple[str, ...], wait: timedelta | None, *, headless: bool
+) -> int:
+    """Carry what an agent's host wants to know to the inbox, and the answer back.
+
+    The host starts it; assent install claude-code writes that into its settings. Questions and requests for permission
+    can be answered in the host's own dialog or anywhere else, and the first answer wins. A call that matches a PATTERN
+    happens only after a person approved exactly that call. Where nobody sits at the host, what nobody answers in time
+    is put off until the session is resumed.
+
+    \b
+      assent hook claude-code --ask 'Bash(rm *)' --ask 'Write(.env)' < event.json
+
+    Exit status: 0 the reply is on standard output, or there is none, 2 the event cannot be read.
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    for pattern in patterns:
+        try:
+            check_pattern(pattern)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+    try:
+        event = read_event()
+    except ValueError as error:
+        say(f"What Claude Code wrote to standard input {error}, so nothing was asked.")
+        return USAGE
+    watch = Watch(list(patterns), headless or is_unattended(place.environ))
+    if concerns(event, watch):
+        seconds = DEFAULT_WAIT_SECONDS if wait is None else wait.total_seconds()
+        reply = _reply(place, host, event, watch, seconds)
+        if reply is not None:
+            sys.stdout.write(json.dumps(reply) + "\n")
+    return DONE
+
+
+def _reply(
+    place: Place, host: str, event: Mapping[str, Any], watch: Watch, seconds: float
+) -> dict[str, Any] | None:
+    from assent.hosts.claude_code.hook import failed
+    from assent.protocol.error import AssentError
+
+    try:
+        with _in_time(seconds + GRACE_SECONDS):
+            return _ask(place, host, event, watch, seconds)
+    except AssentError as error:
+        sentence = error.message
+    except Exception as error:  # noqa: BLE001 - rule 2: whatever it is, it is no yes
+        sentence = f"Something unexpected happened ({type(error).__name__})."
+    from assent.protocol.display import display
+
+    say(display(sentence, lines=False))
+    return failed(event, watch, sentence)
+
+
+def _ask(
+    place: Place, host: str, event: Mapping[str, Any], watch: Watch, seconds: float
+) -> dict[str, Any] | None:
+    from assent.cli.place import is_there
+    from assent.client.door import run_call
+    from assent.client.identity import agent
+    from assent.hosts.claude_code.hook import ENDINGS, reply_to
+
+    folder = place.environ.get("CLAUDE_PROJECT_DIR")
+    if folder:
+        os.chdir(folder)  # where the agent happens to stand is no place for a store
+    if event["hook_event_name"] in ENDINGS and not is_there(place.address):
+        return None  # nothing was asked there, and there is no need to make it
+    with place.door() as door:
+        asker = place.client(door, agent(place.environ, host), via=f"host:{host}")
+        return run_call(reply_to(asker.calls, event, watch, seconds))
+
+
+@contextmanager
+def _in_time(seconds: float) -> Iterator[None]:
+    """Stop what takes longer, wherever it is."""
+
+    def stop(*_: object) -> NoReturn:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

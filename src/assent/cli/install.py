@@ -1,0 +1,239 @@
+"""`assent install`: connects an agent's host to the inbox by its own settings file, and takes that out again.
+
+Rule 1: what will change is shown first, and a person says yes. Where an agent runs this, it is refused.
+Rule 2: the file is replaced whole or not at all, and the one before is kept beside it.
+Rule 3: a file that lies elsewhere than it seems to is not touched: links come with a repository.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+from datetime import timedelta
+from pathlib import Path
+from typing import NamedTuple
+
+import click
+
+from assent.cli.exit import DONE, REFUSED, say
+from assent.cli.group import PlacedCommand
+from assent.cli.hook import DEFAULT_WAIT_SECONDS
+from assent.cli.place import Place
+from assent.cli.span import SPAN
+from assent.hosts.claude_code.glance import HOST
+from assent.hosts.claude_code.pattern import check_pattern
+
+__all__ = ["BACKUP", "command"]
+
+BACKUP = ".before-assent"
+"""What the name of the file that was there before ends in."""
+
+
+class _Change(NamedTuple):
+    path: Path
+    before: str | None
+    after: str
+
+
+@click.command("install", cls=PlacedCommand)
+@click.argument("host", metavar="HOST", type=click.Choice([HOST]))
+@click.option("--user", "is_user", is_flag=True, help="For all your projects. [default: for this project]")
+@click.option(
+    "--ask",
+    "patterns",
+    multiple=True,
+    metavar="PATTERN",
+    help="A call that must be approved, as in 'Bash(rm *)'.",
+)
+@click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]")
+@click.option("--mcp", "with_server", is_flag=True, help="Give the agent the tools of assent mcp, too.")
+@click.option("--remove", is_flag=True, help="Take out what this has written, and nothing else.")
+@click.option("--yes", is_flag=True, help="Write without asking first.")
+@click.pass_obj
+def command(  # noqa: PLR0913 - one argument for each option
+    place: Place,
+    /,
+    host: str,
+    patterns: tuple[str, ...],
+    wait: timedelta | None,
+    *,
+    is_user: bool,
+    with_server: bool,
+    remove: bool,
+    yes: bool,
+) -> int:
+    """Connect an agent's host to your inbox, or disconnect it.
+
+    Shows what will change in the host's settings, and asks you before it writes. What the agent's host wants to know
+    can then be answered anywhere: questions, requests for permission. A call that matches a PATTERN happens only after
+    a person approved exactly that call; it stays so until --remove. No permission is ever loosened.
+
+    \b
+      assent install claude-code
+      assent install claude-code --ask 'Bash(rm *)' --ask 'Bash(git push *)'
+      assent install claude-code --remove
+
+    Exit status: 0 it is as you wanted, 2 it cannot be, 4 refused: you said no, or an agent runs this.
+    """  # noqa: D301 - \b is click's mark for lines that stay as they are
+    _check_person(place)
+    if with_server and is_user:
+        raise click.UsageError(
+            "--mcp is for a project; for all of them there is: claude mcp add --scope user."
+        )
+    for pattern in patterns:
+        try:
+            check_pattern(pattern)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+    folder = _user_folder(place) if is_user else _project_folder()
+    program = _program(is_user=is_user)
+    seconds = DEFAULT_WAIT_SECONDS if wait is None else int(wait.total_seconds())
+    changes = [_settings_change(folder, is_user, None if remove else (program, patterns, seconds))]
+    if with_server or (remove and not is_user):
+        changes.append(_server_change(folder, None if remove else program))
+    due = [change for change in changes if change.after != (change.before or "")]
+    if not due:
+        say(f"Nothing is to be changed in {changes[0].path}.")
+        return DONE
+    for change in due:
+        _show(change)
+    if not yes and not _is_wanted():
+        say("Nothing was changed.")
+        return REFUSED
+    for change in due:
+        _write(change, folder)
+    if not remove and shutil.which(program) is None:
+        say(f"{program} is not on the path here, and the host must find it there.")
+    verb = "disconnected from" if remove else "connected to"
+    say(f"{host} is {verb} your inbox. Start a new session of it: settings are read at its start.")
+    return DONE
+
+
+def _check_person(place: Place) -> None:
+    from assent.client.identity import agent_mark
+    from assent.protocol.error import ForbiddenError
+
+    mark = agent_mark(place.environ)
+    if mark is not None:
+        raise ForbiddenError(
+            f"{mark} is set, so an agent runs this command, and only a person says what a host asks."
+        )
+
+
+def _user_folder(place: Place) -> Path:
+    given = place.environ.get("CLAUDE_CONFIG_DIR")
+    return Path(given) if given else Path.home() / ".claude"
+
+
+def _project_folder() -> Path:
+    from assent.client.place import find_working_tree
+
+    return find_working_tree(Path.cwd())
+
+
+def _program(*, is_user: bool) -> str:
+    """Return how the hook is started: by its name, so that a project's settings fit every machine."""
+    if shutil.which("assent"):
+        return "assent"
+    here = Path(sys.argv[0]).resolve()
+    if is_user and here.name == "assent" and os.access(here, os.X_OK):
+        return str(here)
+    return "assent"
+
+
+def _settings_change(folder: Path, is_user: bool, wanted: tuple[str, tuple[str, ...], int] | None) -> _Change:
+    from assent.hosts.claude_code.settings import Wish, connect, disconnect, parse_settings, render_settings
+
+    path = folder / "settings.json" if is_user else folder / ".claude" / "settings.json"
+    before = _read(path, folder)
+    settings = parse_settings(before or "", str(path))
+    if wanted is None:
+        changed = disconnect(settings, str(path))
+    else:
+        changed = connect(settings, Wish(*wanted), str(path))
+        if settings.get("disableAllHooks"):
+            say(f"disableAllHooks is set in {path}: Claude Code starts no hook until it is taken out.")
+    return _Change(
+        path, before, before or "" if changed == settings else render_settings(changed, before or "")
+    )
+
+
+def _server_change(folder: Path, program: str | None) -> _Change:
+    from assent.hosts.claude_code.settings import (
+        connect_server,
+        disconnect_server,
+        parse_settings,
+        render_settings,
+    )
+
+    path = folder / ".mcp.json"
+    before = _read(path, folder)
+    settings = parse_settings(before or "", str(path))
+    changed = disconnect_server(settings) if program is None else connect_server(settings, program, str(path))
+    return _Change(
+        path, before, before or "" if changed == settings else render_settings(changed, before or "")
+    )
+
+
+def _read(path: Path, folder: Path) -> str | None:
+    """Return the text of a file, None where there is none."""
+    from assent.protocol.error import BadRequestError, PathRefusedError
+
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise PathRefusedError(f"{path} leads out of {folder}, so it was left as it is.")
+    try:
+        return path.read_bytes().decode()
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise BadRequestError(f"{path} is no text in UTF-8, so it was left as it is.") from None
+
+
+def _show(change: _Change) -> None:
+    from difflib import unified_diff
+
+    from assent.protocol.display import display
+
+    before = (change.before or "").splitlines()
+    name = str(change.path)
+    for line in unified_diff(before, change.after.splitlines(), name, name, lineterm=""):
+        click.echo(display(line, lines=False))
+
+
+def _is_wanted() -> bool:
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise click.UsageError("Nobody can be asked here. Look at what would change, and say --yes.")
+    return click.confirm("Write this?", default=False, err=True)
+
+
+def _write(change: _Change, folder: Path) -> None:
+    from assent.protocol.error import ConflictError
+
+    if _read(change.path, folder) != change.before:
+        raise ConflictError(f"{change.path} was changed by somebody else in the meantime: run this again.")
+    target = change.path.resolve()
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if change.before is not None:
+        _replace(target.with_name(target.name + BACKUP), change.before, like=target)
+    if change.after:
+        _replace(target, change.after, like=target)
+    else:
+        target.unlink()
+
+
+def _replace(path: Path, text: str, *, like: Path) -> None:
+    """Put a file in the place of another one, in one step."""
+    made, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    try:
+        with os.fdopen(made, "wb") as file:
+            file.write(text.encode())
+            file.flush()
+            os.fsync(file.fileno())
+        mode = like.stat().st_mode & 0o777 if like.exists() else 0o644
+        Path(name).chmod(mode)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise

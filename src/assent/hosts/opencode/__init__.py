@@ -1,0 +1,1 @@
+"""opencode, by its HTTP interface: its questions and permissions in everybody's inbox."""

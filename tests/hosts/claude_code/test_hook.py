@@ -1,0 +1,348 @@
+"""Events of Claude Code become asks, and answers become replies in its own shapes; silence becomes neither yes nor no."""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from assent import Ask, Client
+from assent.client.client import blocking
+from assent.hosts.claude_code.glance import Watch, concerns, is_unattended
+from assent.hosts.claude_code.hook import failed, reply_to
+from assent.protocol.error import AssentError, BadRequestError
+from assent.protocol.principal import Assurance
+from assent.testing import ThrowawayStore
+from tests.cli.shell import wait_for
+
+__all__: list[str] = []
+
+ATTENDED, HEADLESS = Watch(["Bash(rm *)"], is_headless=False), Watch(["Bash(rm *)"], is_headless=True)
+QUESTION = {
+    "question": "Which database?",
+    "header": "DB",
+    "options": [{"label": "PostgreSQL", "description": "a"}, {"label": "SQLite", "description": "b"}],
+    "multiSelect": False,
+}
+SEVERAL = {
+    "question": "Which checks?",
+    "header": "Checks",
+    "options": [{"label": "Lint", "description": ""}, {"label": "Types", "description": ""}],
+    "multiSelect": True,
+}
+
+
+def event(name: str, tool: str = "Bash", given: Any = None, **more: Any) -> dict[str, Any]:
+    """Return an event as the host writes it."""
+    common = {"session_id": "s-1", "cwd": "/srv/shop", "prompt_id": "p-1", "hook_event_name": name}
+    given = {"command": "rm -rf build"} if given is None else given
+    return {**common, "tool_name": tool, "tool_input": given, "tool_use_id": "toolu_1", **more}
+
+
+def asked(name: str, *questions: dict[str, Any]) -> dict[str, Any]:
+    """Return an event of the question tool."""
+    return event(name, "AskUserQuestion", {"questions": list(questions or (QUESTION,))})
+
+
+@pytest.fixture
+def store() -> Iterator[ThrowawayStore]:
+    """Give an empty store."""
+    with ThrowawayStore() as made:
+        yield made
+
+
+def reply(agent: Client, given: dict[str, Any], watch: Watch, wait: float = 0) -> Any:
+    """Return what the host is told."""
+    told = blocking(reply_to)(agent, given, watch, wait)
+    return None if told is None else told["hookSpecificOutput"]
+
+
+def reply_while(
+    store: ThrowawayStore, given: dict[str, Any], watch: Watch, act: Callable[[Ask], object]
+) -> Any:
+    """Return what the host is told when this was done about its ask while it waited."""
+    person = store.person()
+    with ThreadPoolExecutor(1) as pool:
+        told = pool.submit(reply, store.agent("claude-code"), given, watch, 30)
+        wait_for(lambda: len(person.inbox()) == 1)
+        act(person.inbox()[0])
+        return told.result(30)
+
+
+def test_a_watched_call_that_nobody_answers_is_put_off_and_found_again(store: ThrowawayStore) -> None:
+    """Nobody sits at the host: it ends, and the same ask waits for its next start."""
+    agent, ana = store.agent(), store.person(assurance=Assurance.TERMINAL)
+    first = reply(agent, event("PreToolUse"), HEADLESS)
+    assert first == {"hookEventName": "PreToolUse", "permissionDecision": "defer"}
+    (ask,) = ana.inbox()
+    assert (ask.prompt.title, ask.key) == ("Bash: rm -rf build", "claude-code:s-1:toolu_1")
+    ana.answer(ask.ask_id, "approve")
+    second = reply(agent, event("PreToolUse"), HEADLESS)
+    assert (second["permissionDecision"], second["updatedInput"]) == ("allow", {"command": "rm -rf build"})
+    third = reply(agent, event("PreToolUse"), HEADLESS)
+    assert third["permissionDecision"] == "deny"
+
+
+def test_a_watched_call_with_another_input_is_no_part_of_the_yes(store: ThrowawayStore) -> None:
+    """The same id with another command is refused, and not let through by the first one's yes."""
+    agent, ana = store.agent(), store.person(assurance=Assurance.TERMINAL)
+    reply(agent, event("PreToolUse"), HEADLESS)
+    ana.answer(ana.inbox()[0].ask_id, "approve")
+    with pytest.raises(AssentError):
+        reply(agent, event("PreToolUse", given={"command": "rm -rf /"}), HEADLESS)
+
+
+def test_a_watched_call_that_nobody_answers_in_time_is_refused_at_an_attended_host(
+    store: ThrowawayStore,
+) -> None:
+    """The call is over, so its ask is taken back: a later yes would let nothing happen."""
+    told = reply(store.agent(), event("PreToolUse"), ATTENDED)
+    assert told["permissionDecision"] == "deny"
+    assert "Nobody has answered in time" in told["permissionDecisionReason"]
+    assert store.person().inbox() == []
+
+
+def test_a_persons_no_is_told_with_their_name(store: ThrowawayStore) -> None:
+    """In the shape of either event."""
+    ana = store.person(assurance=Assurance.TERMINAL)
+    before = reply_while(store, event("PreToolUse"), ATTENDED, lambda ask: ana.answer(ask.ask_id, "reject"))
+    request = reply_while(
+        store, event("PermissionRequest"), ATTENDED, lambda ask: ana.answer(ask.ask_id, "reject")
+    )
+    assert before["permissionDecisionReason"].startswith("ana rejected it")
+    assert request["decision"]["behavior"] == "deny"
+    assert request["decision"]["message"].startswith("ana rejected it")
+
+
+def test_a_request_for_permission_is_allowed_by_a_persons_yes_and_each_is_asked_anew(
+    store: ThrowawayStore,
+) -> None:
+    """It has no id of its own, and the yes to one is none to the next."""
+    ana = store.person(assurance=Assurance.TERMINAL)
+    for _ in range(2):
+        told = reply_while(
+            store, event("PermissionRequest"), ATTENDED, lambda ask: ana.answer(ask.ask_id, "approve")
+        )
+        assert told["decision"] == {"behavior": "allow", "updatedInput": {"command": "rm -rf build"}}
+
+
+@pytest.mark.parametrize("watch", [ATTENDED, HEADLESS], ids=["attended", "headless"])
+def test_a_request_for_permission_that_nobody_answers_stays_with_the_host_or_is_refused(
+    store: ThrowawayStore, watch: Watch
+) -> None:
+    """Where somebody sits at the host its own dialog stays; where nobody does, the model is told the truth."""
+    told = reply(store.agent(), event("PermissionRequest"), watch)
+    if watch.is_headless:
+        assert told["decision"] == {
+            "behavior": "deny",
+            "message": "Nobody has answered in time, so it was not approved.",
+        }
+    else:
+        assert told is None
+    assert store.person().inbox() == []
+
+
+def test_a_question_is_put_off_and_then_answered_by_the_texts_of_the_host(store: ThrowawayStore) -> None:
+    """Labels, several of them, and words of one's own; the rest of the input goes back as it came."""
+    agent, ana = store.agent(), store.person()
+    given = asked("PreToolUse", QUESTION, SEVERAL)
+    assert reply(agent, given, HEADLESS)["permissionDecision"] == "defer"
+    ana.answer(ana.inbox()[0].ask_id, {"q1": ("Oracle, alas",), "q2": ("Lint", "Types")})
+    told = reply(agent, given, HEADLESS)
+    assert told["permissionDecision"] == "allow"
+    assert told["updatedInput"] == {
+        "questions": [QUESTION, SEVERAL],
+        "answers": {"Which database?": "Oracle, alas", "Which checks?": "Lint, Types"},
+    }
+
+
+def test_a_question_beside_the_hosts_dialog_is_answered_from_elsewhere(store: ThrowawayStore) -> None:
+    """The first answer wins."""
+    told = reply_while(
+        store,
+        asked("PermissionRequest"),
+        ATTENDED,
+        lambda ask: store.person().answer(ask.ask_id, "SQLite"),
+    )
+    assert told["decision"]["behavior"] == "allow"
+    assert told["decision"]["updatedInput"]["answers"] == {"Which database?": "SQLite"}
+
+
+@pytest.mark.parametrize("name", ["PostToolUse", "Stop", "SessionEnd"])
+def test_what_was_settled_in_the_host_is_taken_back_and_the_hook_says_nothing(
+    store: ThrowawayStore, name: str
+) -> None:
+    """The hook that still waits wakes up and is silent; another session's question is left alone."""
+    other = store.agent("claude-code")
+    told = reply_while(
+        store,
+        asked("PermissionRequest"),
+        ATTENDED,
+        lambda _: (
+            other.open("Else?", ["a", "b"], key="claude-code:s-2:x"),
+            reply(other, asked(name), ATTENDED),
+        ),
+    )
+    assert told is None
+    assert [ask.prompt.title for ask in store.person().inbox()] == ["Else?"]
+
+
+@pytest.mark.parametrize(
+    ("response", "state"),
+    [
+        ({"answers": {"Which database?": "SQLite", "Which checks?": "Lint, Types"}}, "answered"),
+        ({"answers": {"Which database?": "Oracle, alas", "Which checks?": "Lint, more"}}, "answered"),
+        ({"answers": {"Which database?": "SQLite", "Which checks?": ""}}, "withdrawn"),
+        ({"answers": {}}, "withdrawn"),
+        (
+            {"answers": {"Which database?": "SQLite", "Which checks?": "Lint"}, "afkTimeoutMs": 60},
+            "withdrawn",
+        ),
+        ({"answers": [1]}, "withdrawn"),
+        ("x", "withdrawn"),
+        (None, "withdrawn"),
+    ],
+    ids=range(8),
+)
+def test_what_was_answered_in_the_hosts_dialog_is_recorded_as_its_word_and_a_timer_is_no_answer(
+    store: ThrowawayStore, response: Any, state: str
+) -> None:
+    """An empty reply, or one that the host's timer made, decides nothing."""
+    questions = asked("PermissionRequest", QUESTION, SEVERAL)
+    after = {**asked("PostToolUse", QUESTION, SEVERAL), "tool_response": response}
+    told = reply_while(
+        store, questions, ATTENDED, lambda _: reply(store.agent("claude-code"), after, ATTENDED)
+    )
+    (ask,) = store.person().inbox(all_states=True)
+    assert ask.state == state
+    if state == "answered":
+        assert ask.answer is not None
+        assert (ask.answer.via, ask.answer.assurance) == ("host:claude-code", Assurance.DECLARED)
+        assert told["decision"]["updatedInput"]["answers"] == response["answers"]
+    else:
+        assert told is None
+
+
+def test_labels_with_commas_are_told_as_the_host_tells_them(store: ThrowawayStore) -> None:
+    """In quotes, so that several can be told apart."""
+    agent, ana = store.agent(), store.person()
+    options = [{"label": "Lint, fast", "description": ""}, {"label": "Types", "description": ""}]
+    given = asked("PreToolUse", {**SEVERAL, "options": options})
+    reply(agent, given, HEADLESS)
+    ana.answer(ana.inbox()[0].ask_id, "1,2")
+    told = reply(agent, given, HEADLESS)
+    assert told["updatedInput"]["answers"] == {"Which checks?": '"Lint, fast", Types'}
+
+
+def test_a_declined_question_is_told_as_declined_and_no_option_is_picked(store: ThrowawayStore) -> None:
+    """A person's no to being asked is a no, and not an answer."""
+    agent, ana = store.agent(), store.person()
+    reply(agent, asked("PreToolUse"), HEADLESS)
+    ana.decline(ana.inbox()[0].ask_id, "not now")
+    told = reply(agent, asked("PreToolUse"), HEADLESS)
+    assert told["permissionDecision"] == "deny"
+    assert "not now" in told["permissionDecisionReason"]
+
+
+def test_the_form_of_a_server_is_answered_with_values_of_its_types(store: ThrowawayStore) -> None:
+    """What the hub has checked goes to the server."""
+    schema = {"type": "object", "properties": {"port": {"type": "integer"}}, "required": ["port"]}
+    given = event("Elicitation", mcp_server_name="shop", message="Where?", requested_schema=schema)
+    told = reply_while(
+        store, given, HEADLESS, lambda ask: store.person().answer(ask.ask_id, {"port": ("80",)})
+    )
+    assert told == {"hookEventName": "Elicitation", "action": "accept", "content": {"port": 80}}
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"mode": "url", "requested_schema": {"type": "object"}},
+        {"requested_schema": None},
+        {"requested_schema": {"type": "object", "properties": {"a": {"type": "object"}}}},
+        {"requested_schema": {"type": "object", "properties": {}}, "mcp_server_name": "assent"},
+    ],
+    ids=["url", "none", "nested", "our own"],
+)
+def test_a_form_that_cannot_be_shown_is_left_to_the_host(store: ThrowawayStore, more: dict[str, Any]) -> None:
+    """Nobody is asked half a question."""
+    assert (
+        reply(store.agent(), event("Elicitation", message="?", **{"mcp_server_name": "x", **more}), HEADLESS)
+        is None
+    )
+    assert store.person().inbox() == []
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        event("PreToolUse", tool_input="rm"),
+        event("PreToolUse", tool_name=None),
+        event("PreToolUse", tool_use_id=""),
+        event("PreToolUse", session_id=7),
+        event("PreToolUse", "AskUserQuestion", {"questions": []}),
+        event("PreToolUse", "AskUserQuestion", {"questions": [7]}),
+        event("PreToolUse", "AskUserQuestion", {"questions": [{"question": "?"}]}),
+        event("PreToolUse", "AskUserQuestion", {"questions": [{"question": "?", "options": [{}]}]}),
+    ],
+    ids=range(8),
+)
+def test_an_event_that_is_not_as_the_hosts_own_is_refused(
+    store: ThrowawayStore, given: dict[str, Any]
+) -> None:
+    """And what is told of it then is a no."""
+    with pytest.raises(BadRequestError):
+        reply(store.agent(), given, HEADLESS)
+    told = failed(given, HEADLESS, "Why.")
+    assert told is not None
+    assert told["hookSpecificOutput"]["permissionDecision"] == "deny"
+
+
+def test_a_fault_is_no_yes_and_leaves_the_hosts_dialog_where_there_is_one() -> None:
+    """By event, and by whether somebody sits there."""
+    assert failed(event("PermissionRequest"), ATTENDED, "Why.") is None
+    told = failed(event("PermissionRequest"), HEADLESS, "Why.")
+    assert told is not None
+    assert told["hookSpecificOutput"]["decision"]["behavior"] == "deny"
+    assert failed(event("Stop"), HEADLESS, "Why.") is None
+
+
+@pytest.mark.parametrize(
+    ("given", "attended", "headless"),
+    [
+        (event("PreToolUse"), True, True),
+        (event("PreToolUse", given={"command": "ls"}), False, False),
+        (asked("PreToolUse"), False, True),
+        (event("PermissionRequest"), True, True),
+        (asked("PostToolUse"), True, False),
+        (event("PostToolUse"), False, False),
+        (event("Elicitation"), False, True),
+        (event("Stop"), True, False),
+        (event("Stop", background_tasks=[{}]), False, False),
+        (event("SessionEnd"), True, False),
+        (event("Notification"), False, False),
+        (event("Never heard of"), False, False),
+    ],
+    ids=range(12),
+)
+def test_an_event_is_our_business_or_it_is_not(
+    given: dict[str, Any], *, attended: bool, headless: bool
+) -> None:
+    """The table of the events, as the first look has it."""
+    assert (concerns(given, ATTENDED), concerns(given, HEADLESS)) == (attended, headless)
+
+
+@pytest.mark.parametrize(
+    ("environ", "is_alone"),
+    [
+        ({"CLAUDE_CODE_SESSION_ATTENDED": "0", "CLAUDE_CODE_ENTRYPOINT": "cli"}, True),
+        ({"CLAUDE_CODE_SESSION_ATTENDED": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, False),
+        ({"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}, True),
+        ({"CLAUDE_CODE_ENTRYPOINT": "cli"}, False),
+        ({}, False),
+    ],
+    ids=range(5),
+)
+def test_the_host_tells_whether_somebody_sits_at_it(environ: dict[str, str], *, is_alone: bool) -> None:
+    """Older versions say it by how they were started."""
+    assert is_unattended(environ) is is_alone
