@@ -52,21 +52,21 @@ Tell = Callable[[str, str], Awaitable[None]]
 """Says something to whoever pressed: where, and what."""
 
 
-class _User(msgspec.Struct):
+class _User(msgspec.Struct, frozen=True):
     id: str
 
 
-class _Action(msgspec.Struct):
+class _Action(msgspec.Struct, frozen=True):
     value: str = ""
     action_id: str = ""
 
 
-class _Container(msgspec.Struct):
+class _Container(msgspec.Struct, frozen=True):
     channel_id: str = ""
     message_ts: str = ""
 
 
-class _Payload(msgspec.Struct):
+class _Payload(msgspec.Struct, frozen=True):
     """What of Slack's payload is read; whatever else is in it is not."""
 
     type: str
