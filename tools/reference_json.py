@@ -16,6 +16,7 @@ from assent.engine.notification_event import NotificationEvent
 from assent.engine.policy_event import PolicySet
 from assent.engine.receipt_event import ReceiptEvent
 from assent.engine.run_event import RunEvent
+from assent.engine.target_event import TargetEvent
 from assent.engine.task_event import TaskEvent
 from assent.engine.token_event import TokenEvent
 from assent.hub.record import FlowStepped, StoreRestored, TopicPosted
@@ -117,7 +118,7 @@ def _events() -> list[type[msgspec.Struct]]:
     found = [event for events in TRANSITIONS.values() for event in events]
     others = (*get_args(RunEvent), *get_args(ControlEvent), TopicPosted, FlowStepped, StoreRestored)
     work = (*get_args(NotificationEvent), *get_args(TaskEvent), PolicySet)
-    trust = (*get_args(ReceiptEvent), *get_args(TokenEvent))
+    trust = (*get_args(ReceiptEvent), *get_args(TokenEvent), *get_args(TargetEvent))
     return [*dict.fromkeys(found), *others, *work, *trust]
 
 
@@ -157,7 +158,9 @@ ended](session.md#json). `inbox --json` prints `{"asks": [ask, …]}`, `runs --j
 that asks its questions, or null. `policy show --json` prints `{"hilConfig": policy}` with one [policy](#policy).
 `approve --json` and `redeem --json` print one [receipt](#receipt). `token create --json` prints `{"token_id", "token", "role",
 "name", "project", "projects", "expires_at"}`, once; `token list --json` prints `{"tokens": [token, …]}`, each
-[as over HTTP](wire-format.md#token) and without its secret.
+[as over HTTP](wire-format.md#token) and without its secret. `notify list --json` prints `{"targets": [target, …]}`, each with
+`name`, `project`, `service`, `host`, `kinds`, `people`, `allows_internal`, `created_at`, `created_by`, `disabled_at` (gone for good), `failed`
+(messages given up), `pending` (still to be told), `attempts`, `next_try_at` and `last_error`; no address is in it.
 `log --json` prints one [event](#events) a line, `read` and `post` one [message](topics.md#a-message). An error prints
 `{"error": {"code", "message", "details"}}`; see [errors](errors.md).
 

@@ -232,6 +232,34 @@ NOTES |= {
     ("TokenCreated", "is_unattended"): "A process made it for a person, with `--unattended`",
 }
 
+NOTES |= {
+    (event, name): note
+    for event in ("TargetAdded", "TargetRemoved", "TargetFailed")
+    for name, note in {
+        "name": "Which target",
+        "at": "When",
+        "by": "Who did it",
+        "command_id": "The command that did it: a retry of it gets the same reply",
+    }.items()
+}
+NOTES |= {
+    ("TargetAdded", "service"): "Who carries its messages",
+    ("TargetAdded", "host"): "Where it is; the rest of its address is in no event",
+    ("TargetAdded", "kinds"): "Only of asks of these kinds; empty for all",
+    ("TargetAdded", "people"): "Who may press buttons there: a user of the service, and the name here",
+    (
+        "TargetAdded",
+        "allows_internal",
+    ): "It may lead to an address inside the network, with `--allow-internal`",
+    ("TargetAdded", "assurance"): "How whoever added it was established",
+    ("TargetAdded", "is_unattended"): "A process added it for a person, with `--unattended`",
+    ("TargetFailed", "ask_id"): "The ask that it was to be told of",
+    ("TargetFailed", "what"): "What it was to be told",
+    ("TargetFailed", "event"): "The number of the event that it was about",
+    ("TargetFailed", "attempts"): "How often it was tried",
+    ("TargetFailed", "error"): "Why the last try failed",
+}
+
 NOTES |= WORK_NOTES
 
 _INSTANT, _MAYBE = "instant", "string or null"

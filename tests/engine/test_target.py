@@ -118,9 +118,11 @@ def test_address_that_cannot_be_is_refused_and_not_repeated(address: str) -> Non
 def test_agent_that_is_named_as_a_person_of_a_chat_cannot_be() -> None:
     """Names are of people, and written so that they are what they look like."""
     assert read_people(("U024BE7LH=ana", "W1234=Bob")) == {"U024BE7LH": "ana", "W1234": "Bob"}
-    for wrong in ("ana", "U024BE7LH=", "U024BE7LH=a b", "u1=ana", "U024BE7LH=\u202eana"):
+    for wrong in ("ana", "U024BE7LH=", "U024BE7LH=a b", "u1=ana", "U024BE7LH=\u202eana", "U024=" + "a" * 61):
         with pytest.raises(BadRequestError):
             read_people((wrong,))
+    with pytest.raises(BadRequestError, match="each user's id once"):
+        read_people(("U024BE7LH=ana", "U024BE7LH=bob"))
 
 
 @pytest.mark.parametrize(
@@ -129,12 +131,13 @@ def test_agent_that_is_named_as_a_person_of_a_chat_cannot_be() -> None:
         ("https://example.com/x?y=z", Service.WEBHOOK, "example.com"),
         ("https://hooks.slack.com/services/T/B/x", Service.SLACK_HOOK, "hooks.slack.com"),
         ("slack://xoxb-secret@C024BE91L", Service.SLACK, "slack.com"),
+        ("slack://xoxb-secret@C024BE91L?api=https://slack-gov.com/api", Service.SLACK, "slack-gov.com"),
         ("ntfy://tk_secret@ntfy.sh/topic", Service.NTFY, "ntfy.sh"),
         ("smtp://ana:secret@mail.example.com/?from=a@b.c&to=d@e.f", Service.MAIL, "mail.example.com"),
         ("mailto:ana@example.com", Service.MAIL, "example.com"),
         ("tgram://123456:secret/789", Service.APPRISE, "tgram"),
     ],
-    ids=["webhook", "slack-hook", "slack", "ntfy", "smtp", "mailto", "apprise"],
+    ids=["webhook", "slack-hook", "slack", "slack-elsewhere", "ntfy", "smtp", "mailto", "apprise"],
 )
 def test_address_says_its_service_and_shows_nothing_secret(address: str, service: Service, host: str) -> None:
     """What is shown is the host, and of a service without one its name."""

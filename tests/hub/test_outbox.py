@@ -164,6 +164,21 @@ def test_target_that_failed_waits_and_keeps_count_over_what_it_need_not_be_told(
         clock.advance(timedelta(seconds=60))
 
 
+def test_target_that_is_left_as_it_was_is_free_at_once_and_keeps_count(
+    hub: Hub, clock: FakeClock, outbox: Outbox
+) -> None:
+    """A sender that is stopped has neither told it anything nor failed."""
+    send(hub, opening())
+    claim, _ = outbox.next_notice(take(outbox))
+    assert outbox.put_off(claim, 60, "status 500")
+    clock.advance(timedelta(seconds=60))
+    claim = take(outbox)
+    assert outbox.leave(claim)
+    again = take(outbox)
+    assert (again.delivery.attempts, again.delivery.last_error) == (1, "status 500")
+    assert not outbox.leave(claim)
+
+
 def test_events_that_nobody_is_told_of_make_nothing_due_and_write_nothing(hub: Hub, outbox: Outbox) -> None:
     """A busy log is not written to twice."""
     tell(hub, adding("second"), ANA)

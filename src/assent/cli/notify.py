@@ -10,12 +10,15 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
+from getpass import getpass
 from typing import Any
 
 import click
 import msgspec
+from msgspec.structs import replace
 
-from assent.cli.carriers import find_carriers
+from assent.cli.carriers import find_carriers, find_smtp, find_url
 from assent.cli.exit import DONE, FAILED, say
 from assent.cli.group import PlacedGroup
 from assent.cli.json_line import echo_json
@@ -77,17 +80,20 @@ def command() -> None:
 @click.option("--unattended", is_flag=True, help="Add it where no terminal is; the log says so.")
 @click.pass_obj
 def _add(place: Place, /, **given: Any) -> int:
-    """Tell ADDRESS of this project's asks from now on; `-` reads it from standard input.
+    """Tell ADDRESS of this project's asks from now on; `-` asks for it, so that no shell remembers it.
 
-    The secret that signs a webhook is printed once, and nothing else ever is.
+    The secret that signs a webhook is printed once, and the address never is.
 
-    Exit status: 0 added, 2 the name or the address cannot be, 4 refused, 6 the name is taken.
+    Exit status: 0 added, 1 the host is not there or is inside your network, 2 the name or the address cannot be,
+    4 refused, 6 the name is taken.
     """
     who, assurance = _person(place), assurance_here()
-    address = sys.stdin.readline().strip() if given["address"] == "-" else given["address"]
+    address = _read_address() if given["address"] == "-" else given["address"]
     name, people = check_target_name(given["name"]), read_people(given["people"])
     allows_internal = given["allow_internal"]
-    service = find_carriers().check_address(address, smtp=_smtp(place), allows_internal=allows_internal)
+    service = find_carriers().check_address(
+        address, smtp=find_smtp(place.environ), allows_internal=allows_internal
+    )
     if people and service is not Service.SLACK:
         raise BadRequestError("Only a Slack bot has buttons, so only there people are named.")
     signing = new_signing_secret() if service is Service.WEBHOOK else ""
@@ -116,6 +122,7 @@ def _add(place: Place, /, **given: Any) -> int:
         say("That is the secret with which each message is signed. It is not shown again.")
     say(f"{target.name}: {target.service} at {quote(target.host)} is told of the asks of {target.project}.")
     say(f"Try it: assent notify test {target.name}")
+    say("A server tells it by itself (assent serve); without one: assent notify send --watch")
     return DONE
 
 
@@ -147,7 +154,7 @@ def _list(place: Place, /, as_json: bool) -> int:
 def _remove(place: Place, /, name: str) -> int:
     """Tell a target nothing more, and forget its address.
 
-    Exit status: 0 removed, 2 there is none, 4 refused.
+    Exit status: 0 removed, 1 there is none, 4 refused.
     """
     who = _person(place)
     with _own_door(place) as door, uninterrupted(is_final=True):
@@ -162,7 +169,7 @@ def _remove(place: Place, /, name: str) -> int:
 def _test(place: Place, /, name: str) -> int:
     """Send one message to a target, to see whether it arrives. No ask is opened.
 
-    Exit status: 0 delivered, 1 not delivered, 2 there is no such target, 4 refused.
+    Exit status: 0 delivered, 1 not delivered, or there is no such target, 4 refused.
     """
     who = _person(place)
     with _own_door(place) as door:
@@ -171,9 +178,10 @@ def _test(place: Place, /, name: str) -> int:
         raise NotFoundError(f'There is no target "{quote(name, 60)}" here.')
     target, secret = found
     notice = _sample(target, who)
-    letter = write_letter(notice, place.environ.get("ASSENT_URL", ""))
+    letter = write_letter(notice, find_url(place.environ))
+    silent = replace(target, people={})  # no button: there is nothing that a press could answer
     try:
-        find_carriers().deliver(Parcel(target, secret, notice, letter, now(), _smtp(place)))
+        find_carriers().deliver(Parcel(silent, secret, notice, letter, now(), find_smtp(place.environ)))
     except AssentError as error:
         say(f"{target.name}: {error.message}")
         return FAILED
@@ -187,35 +195,51 @@ def _test(place: Place, /, name: str) -> int:
 def _send(place: Place, /, watch: bool) -> int:
     """Deliver what is due, where no server does it. Any number of these may run.
 
-    Exit status: 0 nothing is left to be delivered now, 1 something could not be delivered.
+    Exit status: 0 all is delivered, 1 something could not be, and is perhaps tried again later.
     """
     _person(place)
     with _own_door(place) as door:
+        outbox = open_outbox(door)
         sender = Sender(
-            open_outbox(door),
+            outbox,
             door.now,
             find_carriers().deliver,
-            url=place.environ.get("ASSENT_URL", ""),
-            smtp=_smtp(place),
+            url=find_url(place.environ),
+            smtp=find_smtp(place.environ),
         )
         if watch:
             _watch(sender)
         else:
             while sender.send_due():
                 pass
+        waiting = [
+            target.name
+            for target, far in outbox.targets(place.project_name)
+            if far.attempts and outbox.pending(target, far)
+        ]
     counts = sender.counts
     click.echo(f"{counts.delivered} delivered, {counts.failed} failed, {counts.given_up} given up.")
-    return FAILED if counts.failed else DONE
+    if waiting:
+        say(f"Tried again later: {', '.join(waiting)}. What went wrong: assent notify list")
+    return FAILED if counts.failed or waiting else DONE
 
 
 def _watch(sender: Sender) -> None:
-    thread = threading.Thread(target=sender.run, name="assent-notify")
+    is_over = threading.Event()
+
+    def run() -> None:
+        try:
+            sender.run()
+        finally:
+            is_over.set()
+
+    thread = threading.Thread(target=run, name="assent-notify")
     thread.start()
     try:
-        thread.join()
+        is_over.wait()  # a `join` that is interrupted takes the thread for one that has ended, in some Pythons
     except KeyboardInterrupt:
         sender.stop()
-        thread.join()
+    thread.join()
 
 
 @contextmanager
@@ -238,8 +262,11 @@ def _person(place: Place) -> Principal:
     return person(place.environ)
 
 
-def _smtp(place: Place) -> str:
-    return place.environ.get("ASSENT_SMTP", "")
+def _read_address() -> str:
+    """Return the address that is typed, unseen, or piped in."""
+    if sys.stdin.isatty():
+        return getpass("Address: ").strip()
+    return sys.stdin.readline().strip()
 
 
 def _kinds(text: str | None) -> tuple[Kind, ...]:
@@ -253,10 +280,10 @@ def _kinds(text: str | None) -> tuple[Kind, ...]:
 
 
 def _sample(target: Target, who: Principal) -> Notice:
-    prompt = question("This is a test: does it arrive?", ("Yes",))
+    prompt = question("Does this arrive?", ("Yes",))
     ask_id = new_ask_id()
     ask = Ask(ask_id, target.project, Kind.QUESTION, State.OPEN, None, prompt, "", str(who), None, now())
-    return Notice(f"msg_test_{ask_id}", What.OPENED, ask, 0, now())
+    return Notice(f"msg_test_{ask_id}", What.OPENED, ask, 0, now(), is_test=True)
 
 
 def _public(target: Target, far: Delivery, pending: int) -> dict[str, object]:
@@ -274,6 +301,7 @@ def _public(target: Target, far: Delivery, pending: int) -> dict[str, object]:
         "failed": target.failed,
         "pending": pending,
         "attempts": far.attempts,
+        "next_try_at": _instant(far.next_try_at) if far.attempts else None,
         "last_error": far.last_error or None,
     }
 
@@ -282,12 +310,17 @@ def _state(target: Target, far: Delivery, pending: int) -> str:
     if target.disabled_at is not None:
         return f"gone since {render_instant(target.disabled_at)}: the other side says so"
     parts = [f"{pending} to be told"] if pending else ["told of everything"]
-    if far.attempts:
-        times = "once" if far.attempts == 1 else f"{far.attempts} times"
-        parts.append(f"tried {times}: {far.last_error}")
     if target.failed:
         parts.append(f"{target.failed} given up")
+    if pending and far.attempts:
+        times = "once" if far.attempts == 1 else f"{far.attempts} times"
+        again = render_instant(_instant(far.next_try_at))
+        parts.append(f"tried {times}, again at {again}: {far.last_error}")
     return "; ".join(parts)
+
+
+def _instant(at: int) -> datetime:
+    return datetime.fromtimestamp(at / 1e6, UTC)
 
 
 def render_targets(found: list[tuple[Target, Delivery, int]]) -> list[str]:

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
-from assent.cli.carriers import find_carriers
+from assent.cli.carriers import find_carriers, find_smtp, find_url
 from assent.cli.demo_world.cast import AGENTS, HOME, KEPT_PREFIX, playing
 from assent.cli.demo_world.studio import share
 from assent.cli.exit import DONE
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
-from assent.cli.webhook import find_hook
+from assent.cli.webhook import find_hook, find_slack_secret
 from assent.client.calls import Calls
 from assent.client.connect import open_hub
 from assent.client.door import run_call, until
@@ -172,7 +172,7 @@ class _Serving:
         settings = self._settings
         watch, scrape = _find_watch()
         site = Site(self._door, watch, scrape)
-        site.slack_secret = self._place.environ.get("ASSENT_SLACK_SIGNING_SECRET", "")
+        site.slack_secret = find_slack_secret(self._place.environ)
         code, sign_in, refusal = "", None, "sign in with a token: this address is no secret"
         if not is_public:
             code, sign_in, refusal = self._make_sign_in()
@@ -205,9 +205,13 @@ class _Serving:
     def _sending(self, site: Site) -> Iterator[None]:
         """Have the targets told of asks while the server runs; any number of servers share that."""
         environ = self._place.environ
-        url = environ.get("ASSENT_URL") or self.url
-        smtp = environ.get("ASSENT_SMTP", "")
-        sender = Sender(open_outbox(self._door), self._door.now, find_carriers().deliver, url=url, smtp=smtp)
+        sender = Sender(
+            open_outbox(self._door),
+            self._door.now,
+            find_carriers().deliver,
+            url=find_url(environ) or self.url,
+            smtp=find_smtp(environ),
+        )
         site.messages = lambda: msgspec.structs.asdict(sender.counts)
         thread = threading.Thread(target=sender.run, name="assent-notify", daemon=True)
         thread.start()
@@ -215,7 +219,7 @@ class _Serving:
             yield
         finally:
             sender.stop()
-            thread.join(OUTWARD_SECONDS)  # what is being sent is sent, or its claim is taken over
+            thread.join(OUTWARD_SECONDS + 5)  # what is being sent is sent, or its claim is taken over
 
     def _begin(self, entrance: str) -> None:
         place = self._place

@@ -1,4 +1,4 @@
-"""Whether a server takes GitHub's deliveries: with a secret that both know, and a token to ask GitHub with."""
+"""Whether a server takes what GitHub and Slack send it: with a secret that both sides know."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from assent.protocol.error import BadRequestError
 if TYPE_CHECKING:
     from assent.surfaces.comment_hook import Hook
 
-__all__ = ["SECRET", "SHORTEST_SECRET", "find_hook"]
+__all__ = ["SECRET", "SHORTEST_SECRET", "SLACK_SECRET", "find_hook", "find_slack_secret"]
 
 SECRET = "ASSENT_GITHUB_WEBHOOK_SECRET"  # noqa: S105 - the name of it
+SLACK_SECRET = "ASSENT_SLACK_SIGNING_SECRET"  # noqa: S105 - as above
 SHORTEST_SECRET = 16
 """Characters of a secret that cannot be guessed."""
 
@@ -26,11 +27,9 @@ def find_hook(environ: Mapping[str, str], door: EmbeddedDoor, project: str) -> H
         BadRequestError: the secret is too short.
         GitHubError: the address that the token would be sent to is not one for a token.
     """
-    secret = environ.get(SECRET, "")
+    secret = _find(environ, SECRET)
     if not secret:
         return None
-    if len(secret) < SHORTEST_SECRET:
-        raise BadRequestError(f"{SECRET} has at least {SHORTEST_SECRET} characters, made by chance.")
     from assent.effects.github.rest import rest_channel
     from assent.surfaces.comment_hook import Hook
     from assent.surfaces.http.github import ProjectLedger
@@ -40,3 +39,19 @@ def find_hook(environ: Mapping[str, str], door: EmbeddedDoor, project: str) -> H
         say(f"{SECRET} is set and no token is (GH_TOKEN), so nothing is taken from GitHub.")
         return None
     return Hook(channel, secret, ProjectLedger(door, project))
+
+
+def find_slack_secret(environ: Mapping[str, str]) -> str:
+    """Return the secret with which Slack signs what it sends; empty where it sends nothing.
+
+    Raises:
+        BadRequestError: it is too short.
+    """
+    return _find(environ, SLACK_SECRET)
+
+
+def _find(environ: Mapping[str, str], name: str) -> str:
+    secret = environ.get(name, "")
+    if secret and len(secret) < SHORTEST_SECRET:
+        raise BadRequestError(f"{name} has at least {SHORTEST_SECRET} characters, made by chance.")
+    return secret

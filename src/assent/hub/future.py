@@ -53,7 +53,9 @@ class LightFuture(Generic[T]):
                 return False
 
     def result(self) -> T:
-        """Return the value of a future that `wait` said is there."""
+        """Return the value, waiting for it where it is not there yet: nothing may pass for a reply that is none."""
+        if self._lock.locked():
+            self.wait()
         if self._error is not None:
             raise self._error
         return self._value  # type: ignore[return-value]  # set together with no error

@@ -225,7 +225,6 @@ class Hub:
         for project in self._due_projects():
             future = self.handle(Tick(), project=project, principal=_SELF)
             assert isinstance(future, LightFuture)  # noqa: S101 - no loop was given
-            future.wait()
             future.result()
 
     def close(self) -> None:

@@ -194,6 +194,11 @@ class Outbox:
         with self._writing(claim) as transaction:
             return transaction.advance_target(*claim.key, claim.delivery.fence, claim.delivery.cursor, 0)
 
+    def leave(self, claim: Claim) -> bool:
+        """Give a target back as it is, for whoever comes next; False when it was somebody else's."""
+        with self._writing(claim) as transaction:
+            return transaction.keep_target(*claim.key, claim.delivery.fence, 0)
+
     def put_off(self, claim: Claim, seconds: float, error: str) -> bool:
         """Give a target back for now: its next message could not be delivered. False when it was somebody else's."""
         next_try_at = self._hub.clock.now() + round(seconds * 1e6)
@@ -217,7 +222,6 @@ class Outbox:
         )
         future = self._hub.handle(command, project=claim.target.project, principal=NOBODY)
         assert isinstance(future, LightFuture)  # noqa: S101 - no loop was given
-        future.wait()
         try:
             future.result()
         except (ConflictError, NotFoundError):

@@ -13,7 +13,7 @@ import re
 from datetime import datetime
 from enum import StrEnum
 from hashlib import sha256
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qs, urlsplit
 
 import msgspec
 
@@ -47,6 +47,7 @@ MAX_PEOPLE = 500
 """So many people of a chat can be told apart."""
 MAX_ERROR = 300
 """So much of what went wrong is kept."""
+SLACK_HOST = "slack.com"
 SLACK_HOOK_HOST = "hooks.slack.com"
 
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]*").fullmatch
@@ -163,6 +164,8 @@ class Notice(msgspec.Struct, frozen=True, gc=False):
     at: datetime
     reference: str = ""
     """How the message that told of its opening is known there; empty where there is none."""
+    is_test: bool = False
+    """Nothing waits: somebody wants to see whether a message arrives."""
 
 
 def message_id_of(target: Target, sequence: int) -> str:
@@ -225,7 +228,7 @@ def host_of(address: str) -> str:
     parts = split_address(address)
     match service_of(address):
         case Service.SLACK:
-            return "slack.com"
+            return _slack_host(parts)
         case Service.APPRISE:
             # Where a host would stand, other services have half of a secret.
             return parts.scheme
@@ -237,6 +240,18 @@ def host_of(address: str) -> str:
             return parts.hostname
 
 
+def _slack_host(parts: SplitResult) -> str:
+    """Return where Slack is: its own place, unless the address names another one for its API."""
+    named = parse_qs(parts.query).get("api")
+    try:
+        host = urlsplit(named[0]).hostname if named else SLACK_HOST
+    except ValueError:
+        host = None
+    if not host:
+        raise BadRequestError("The address of Slack's API names no host.")
+    return host
+
+
 def read_people(given: tuple[str, ...]) -> dict[str, str]:
     """Return who may answer in a chat, as written `U123=ana`.
 
@@ -246,9 +261,10 @@ def read_people(given: tuple[str, ...]) -> dict[str, str]:
     people: dict[str, str] = {}
     for text in given:
         user, _, name = text.partition("=")
-        if not _SLACK_USER(user) or not name or name != name.strip() or not _NAME(name.lower()):
+        is_name = len(name) <= MAX_TARGET_NAME and _NAME(name.lower())
+        if not _SLACK_USER(user) or not is_name or user in people:
             raise BadRequestError(
-                f'"{quote(text, 60)}" names nobody: write the user\'s id and the name here, as in U024BE7LH=ana.'
+                f'"{quote(text, 60)}" names nobody: write each user\'s id once, and the name here, as in U024BE7LH=ana.'
             )
         people[user] = name
     if len(people) > MAX_PEOPLE:

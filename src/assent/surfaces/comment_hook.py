@@ -2,7 +2,8 @@
 
 Rule 1: a delivery counts if it is signed with the secret, over exactly the bytes that came. Nothing in it is read before.
 Rule 2: it decides nothing. The comment, its author's standing, the gate and the last commit are read from GitHub, and
-        only a comment that was just created is looked at: one that was edited or deleted says nothing new.
+        only a comment that was just created is looked at: one that was edited or deleted says nothing new. What the
+        delivery tells can only speak against it: a comment that says something else by now does not count.
 Rule 3: a comment is weighed once. A delivery that comes again, under whichever name, finds it weighed, or too old, or
         the ask ended.
 Rule 4: which project's asks can be answered is the server's to say, never the delivery's.
@@ -49,6 +50,8 @@ class Hint(msgspec.Struct, frozen=True):
     author_id: int
     """Who GitHub says wrote it: for counting how often they come, and for nothing else."""
     delivery: str
+    body: str = ""
+    """What it said when it was written: an edit in the same second leaves no other trace."""
 
 
 class Weighed(msgspec.Struct, frozen=True):
@@ -76,6 +79,7 @@ class _Issue(msgspec.Struct):
 class _Written(msgspec.Struct):
     id: int
     user: Account | None = None
+    body: str | None = None
 
 
 class _Repository(msgspec.Struct):
@@ -131,7 +135,10 @@ class Hook:
             or not author.is_person
         ):
             return None
-        return Hint(named["owner"], named["repo"], told.issue.number, told.comment.id, author.id, delivery)
+        body = told.comment.body or ""
+        return Hint(
+            named["owner"], named["repo"], told.issue.number, told.comment.id, author.id, delivery, body
+        )
 
     def weigh(self, hint: Hint) -> Weighed:
         """Read the comment that a hint points at, and take it if it is an answer.
@@ -166,6 +173,8 @@ class _Weighing:
         reply = next((each for each in listed if each.id == self._hint.comment_id), None)
         if reply is None or not reply.is_by_person:
             return Weighed("ignored")
+        if self._is_swapped(reply):
+            return Weighed("ignored")
         if self._is_late(reply):
             return Weighed("late")
         waiting = self._waiting(listed)
@@ -178,6 +187,13 @@ class _Weighing:
                 ended.append(found.ask_id)
                 break  # a comment answers one ask
         return Weighed("decided" if ended else "waiting", tuple(ended))
+
+    def _is_swapped(self, reply: Comment) -> bool:
+        """Whether somebody put other words into a comment so soon that GitHub's clock does not tell: in whole seconds.
+
+        Whoever may write can edit anybody's comment, and that may be the agent. An edit that shows is told to its author.
+        """
+        return not reply.is_edited and (reply.body or "") != self._hint.body
 
     def _is_late(self, reply: Comment) -> bool:
         try:

@@ -229,14 +229,25 @@ def _takes_anything(prompt: Prompt) -> bool:
 
 def _own_lines(body: str) -> list[str]:
     """Return the lines that are neither blank nor quoted nor code nor hidden."""
-    own, closing = [], ""
+    own, closing, is_quoted = [], "", False
     for line in _HIDDEN.sub("", body.replace("\r\n", "\n")).split("\n"):
         fence = _FENCE.match(line)
         if closing:
-            if fence and fence["fence"].startswith(closing) and not line.strip(" `~"):
+            if _closes(line, closing):
                 closing = ""
         elif fence:
-            closing = fence["fence"]
-        elif line.strip() and not _QUOTE.match(line) and not line.startswith(("    ", "\t")):
+            closing, is_quoted = fence["fence"], False
+        elif not line.strip(" \t"):
+            is_quoted = False
+        elif _QUOTE.match(line):
+            # Until a blank line what follows is shown as a part of the quote; a mail that was wrapped has such lines.
+            is_quoted = True
+        elif line.strip() and not is_quoted and not line.startswith(("    ", "\t")):
             own.append(line.strip())
     return own
+
+
+def _closes(line: str, fence: str) -> bool:
+    """Whether a line ends the code that `fence` began: with as many of the same, and nothing behind them."""
+    found = _FENCE.match(line)
+    return found is not None and found["fence"].startswith(fence) and not line[found.end() :].strip(" \t")

@@ -214,8 +214,20 @@ def test_payload_alone_decides_nothing(scene: Scene) -> None:
     assert scene.deliver(lied).json()["status"] == "waiting"
     talk = scene.payload(scene.double.say("ana", "Looks good."))
     talk["comment"] = talk["comment"] | {"body": f"/gate {name} 1"}
-    assert scene.deliver(talk).json()["status"] == "waiting"
+    assert scene.deliver(talk).json()["status"] == "ignored"
     assert scene.deliver(scene.payload(999_999)).json()["status"] == "ignored"
+    assert scene.agent.show(ask_id).is_open
+
+
+def test_comment_that_got_other_words_in_its_first_second_does_not_count(scene: Scene) -> None:
+    """GitHub tells moments in seconds, so such an edit shows nowhere but in the delivery; an agent's token may make it."""
+    ask_id, name = scene.ask()
+    delivered = scene.payload(comment_id := scene.double.say("ana", "Thank you!"))
+    text = msgspec.json.encode(delivered)
+    (swapped,) = [each for each in scene.double.comments if each["id"] == comment_id]
+    swapped["body"] = f"/gate {name} 1"
+    assert swapped["created_at"] == swapped["updated_at"]
+    assert scene.deliver(text).json()["status"] == "ignored"
     assert scene.agent.show(ask_id).is_open
 
 

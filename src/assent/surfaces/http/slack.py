@@ -34,7 +34,7 @@ from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.target import SLACK_HOOK_HOST, Service
 from assent.protocol.wire_error import render_error, status_of_error
 from assent.surfaces.http.site import Site
-from assent.surfaces.notify.slack import Press, options_for_buttons, read_press
+from assent.surfaces.notify.slack import Press, escape, options_for_buttons, read_press
 
 __all__ = ["SIGNED_SECONDS", "SLACK_PATH", "check_signature", "slack_routes"]
 
@@ -44,6 +44,7 @@ SIGNED_SECONDS = 300
 _ACK_SECONDS = 2.5
 """Slack gives up after three."""
 _MOST_DIGITS = 12
+_NOBODY = "You are not named for this target, or the message is not the one that was sent."
 
 _log = logging.getLogger("assent.http")
 _encode = msgspec.json.Encoder().encode
@@ -136,12 +137,15 @@ async def _press(site: Site, payload: _Payload, signature: str, say: Tell) -> No
 
 async def _decide(site: Site, payload: _Payload, signature: str) -> Ask:
     press = read_press(payload.actions[0].value)
-    name = await asyncio.to_thread(_find_person, site, payload, press)
+    name, is_ours = await asyncio.to_thread(_find_person, site, payload, press)
     who = Principal(Role.HUMAN, f"{name}@slack")
     calls = Calls(site.door, press.project, who, f"slack:{payload.user.id}", Assurance.DECLARED)
     ask = await await_call(calls.show(press.ask_id))
     if ask.digest != press.digest:
         raise BadRequestError("This is no button of ours.")
+    # Of what has ended, the message is not known any more: whoever is late is told so, and decides nothing.
+    if ask.is_open and not is_ours:
+        raise ForbiddenError(_NOBODY)
     command_id = f"slack-{sha256(signature.encode()).hexdigest()[:32]}"
     if press.key is None:
         return await await_call(calls.decline(ask.ask_id, command_id=command_id))
@@ -151,26 +155,34 @@ async def _decide(site: Site, payload: _Payload, signature: str) -> Ask:
     return await await_call(calls.answer(ask.ask_id, values, command_id=command_id))
 
 
-def _find_person(site: Site, payload: _Payload, press: Press) -> str:
-    """Return who a user of Slack is here.
+def _find_person(site: Site, payload: _Payload, press: Press) -> tuple[str, bool]:
+    """Return who a user of Slack is here, and whether the press is from a message that we sent about that ask.
 
     Raises:
-        ForbiddenError: nobody, or the press is not from a message that we sent about that ask.
+        ForbiddenError: nobody.
     """
     outbox = open_outbox(site.door)
     place = f"{payload.container.channel_id}:{payload.container.message_ts}"
-    for target, _ in outbox.targets(press.project):
-        is_ours = target.is_live and target.service is Service.SLACK and payload.user.id in target.people
-        if is_ours and outbox.message_of(target, press.ask_id) == place:
-            return target.people[payload.user.id]
-    raise ForbiddenError("You are not named for this target, or the message is not the one that was sent.")
+    named = [
+        target
+        for target, _ in outbox.targets(press.project)
+        if target.is_live and target.service is Service.SLACK and payload.user.id in target.people
+    ]
+    if not named:
+        raise ForbiddenError(_NOBODY)
+    ours = [target for target in named if outbox.message_of(target, press.ask_id) == place]
+    return (ours or named)[0].people[payload.user.id], bool(ours)
 
 
 async def _tell(url: str, text: str) -> None:
-    parts = urlsplit(url)
-    if parts.scheme != "https" or parts.hostname != SLACK_HOOK_HOST:
+    try:
+        parts = urlsplit(url)
+        is_slack = parts.scheme == "https" and parts.netloc == SLACK_HOOK_HOST
+    except ValueError:
+        is_slack = False
+    if not is_slack:
         return
-    body = _encode({"response_type": "ephemeral", "replace_original": False, "text": text})
+    body = _encode({"response_type": "ephemeral", "replace_original": False, "text": escape(text)})
     try:
         await asyncio.to_thread(post, url, body, {"content-type": "application/json"})
     except AssentError as error:

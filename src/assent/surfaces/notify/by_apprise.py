@@ -1,53 +1,88 @@
-"""Every other service, by Apprise: a line that something waits, and a link. One way, and nothing folds.
+"""Every other service, by Apprise: a line that something waits, and a link. One way: of the end comes another message.
 
-Apprise connects by itself, so where it leads is checked before, and not at the connection: a name that changes its mind in
-between is not noticed here. The only module that imports it.
+Rule 1: Apprise connects by itself, so it does it under a guard: what it connects to is checked as it does. It follows nothing.
+Rule 2: agents' text is escaped for the form that a service reads; only our link is a link.
+Rule 3: what Apprise logs has addresses in it, and is kept from every log.
+
+The only module that imports it.
 """
 
 from __future__ import annotations
 
+import logging
 import re
+from html import escape as escape_html
 
 import apprise
 
-from assent.effects.outward import check_outward
+from assent.effects.outward import OutwardError, check_outward, is_inside, refuse_inside
+from assent.effects.outward_guard import guarded
 from assent.protocol.error import BadRequestError
 from assent.surfaces.notify.delivery import DeliveryError, Parcel
+from assent.surfaces.notify.letter import Letter
 
-__all__ = ["check_address", "deliver"]
+__all__ = ["check_address", "deliver", "render_for"]
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+\-.!|>~<@])")
+_MARKUP = re.compile(r"([\\`*_{}\[\]()#+\-.!|>~<@&=])")
+_HOST = "{host}"
+
+logging.getLogger("apprise").disabled = True
+
+
+def render_for(letter: Letter, form: apprise.NotifyFormat) -> str:
+    """Return what a message says under its title, in the form that a service reads."""
+    said, link = letter.said.split("\n"), letter.link
+    match form:
+        case apprise.NotifyFormat.MARKDOWN:
+            return "\n".join(
+                [*(_MARKUP.sub(r"\\\1", line) for line in said), f"<{link}>" if link else ""]
+            ).rstrip()
+        case apprise.NotifyFormat.HTML:
+            shown = escape_html(link)
+            anchor = [f'<a href="{shown}">{shown}</a>'] if link else []
+            return "<br/>\n".join([*map(escape_html, said), *anchor])
+        case _:
+            return "\n".join([*said, link]).rstrip()
 
 
 def deliver(parcel: Parcel) -> str:
     """Send a message; return its id here."""
     plugin = _find(parcel.secret.address)
-    host = getattr(plugin, "host", None)
-    if isinstance(host, str) and host:
-        port = getattr(plugin, "port", None)
-        check_outward(host, port or 443, allows_internal=parcel.target.allows_internal)
-    letter = parcel.letter
-    is_markup = plugin.notify_format == apprise.NotifyFormat.MARKDOWN
-    parts = [letter.title, letter.body, letter.foot]
-    said = [_MARKUP.sub(r"\\\1", part) if is_markup else part for part in parts if part]
-    body = "\n".join([*said, letter.link]).rstrip()
-    # Apprise's own parser must not read instructions in agents' text, as it does for more formats than plain text.
-    if not plugin.notify(body=body, title=letter.head, notify_type=apprise.NotifyType.INFO):
+    form = plugin.resolve_format(apprise.NotifyFormat.TEXT)
+    body = render_for(parcel.letter, form)
+    title = escape_html(parcel.letter.head) if form is apprise.NotifyFormat.HTML else parcel.letter.head
+    with guarded(allows_internal=parcel.target.allows_internal):
+        is_taken = plugin.notify(
+            body=body, title=title, notify_type=apprise.NotifyType.INFO, body_format=form
+        )
+    if not is_taken:
         raise DeliveryError(f"Apprise could not deliver it by {parcel.target.host}.")
     return parcel.notice.reference or parcel.notice.message_id
 
 
-def check_address(address: str) -> None:
-    """See that Apprise knows an address.
+def check_address(address: str, *, allows_internal: bool) -> None:
+    """See that Apprise knows an address, and that it does not lead inside.
 
     Raises:
-        BadRequestError: it does not.
+        BadRequestError: it does not know it.
+        OutwardError: it names a host inside, which nobody has allowed.
     """
-    _find(address)
+    plugin = _find(address)
+    # Where a service has no host of its own, half of a secret stands in its place, which leads nowhere.
+    shapes: tuple[str, ...] = plugin.templates
+    if allows_internal or not any(_HOST in shape for shape in shapes):
+        return
+    try:
+        numbers = check_outward(plugin.host or "", plugin.port or 443, allows_internal=True)
+    except OutwardError:
+        return  # it may be another name of that service; whoever sends it a message sees
+    if any(is_inside(str(number[0])) for _, number in numbers):
+        raise refuse_inside()
 
 
 def _find(address: str) -> apprise.NotifyBase:
-    plugin = apprise.Apprise.instantiate(address, suppress_exceptions=True)
+    asset = apprise.AppriseAsset(http_redirects=False)
+    plugin = apprise.Apprise.instantiate(address, asset=asset, suppress_exceptions=True)
     if not isinstance(plugin, apprise.NotifyBase):
         raise BadRequestError("Neither Assent nor Apprise knows an address like this one.")
     return plugin

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 import msgspec
 
@@ -15,7 +16,9 @@ __all__ = ["MAX_RETRY_SECONDS", "DeliveryError", "Parcel", "check_reply"]
 
 MAX_RETRY_SECONDS = 3_600.0
 """Whatever the other side asks for, it is tried again within an hour."""
-_OK, _GONE, _TOO_MANY = 200, 410, 429
+_OK, _GONE = 200, 410
+_BUSY = frozenset({429, 503})
+"""What may say when to come again."""
 _ABOVE_OK = 300
 _MOST_DIGITS = 7
 
@@ -45,7 +48,7 @@ class Parcel(msgspec.Struct, frozen=True):
     """The mail server of this place, where one is set."""
 
 
-def check_reply(reply: Reply, what: str) -> None:
+def check_reply(reply: Reply, what: str, now: datetime) -> None:
     """Take a reply for a success.
 
     Raises:
@@ -53,12 +56,19 @@ def check_reply(reply: Reply, what: str) -> None:
     """
     if _OK <= reply.status < _ABOVE_OK:
         return
-    retry = _seconds(reply.retry_after) if reply.status in (_TOO_MANY, 503) else 0.0
+    retry = _seconds(reply.retry_after, now) if reply.status in _BUSY else 0.0
     raise DeliveryError(
         f"{what} replied with status {reply.status}.", is_gone=reply.status == _GONE, retry_seconds=retry
     )
 
 
-def _seconds(text: str) -> float:
-    is_number = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
-    return min(float(text), MAX_RETRY_SECONDS) if is_number else 0.0
+def _seconds(text: str, now: datetime) -> float:
+    """Return how long to wait by a Retry-After, which is a number of seconds or a moment (RFC 9110, 10.2.3)."""
+    if text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS:
+        return min(float(text), MAX_RETRY_SECONDS)
+    try:
+        at = parsedate_to_datetime(text)
+    except (TypeError, ValueError):
+        return 0.0
+    at = at if at.tzinfo is not None else at.replace(tzinfo=UTC)
+    return min(max((at - now).total_seconds(), 0.0), MAX_RETRY_SECONDS)

@@ -2,7 +2,8 @@
 
 Rule 1: a message says that something waits and where to answer. It is no door: no link in it signs anybody in.
 Rule 2: of what an agent wrote it has the title and a short cut of the body; the action at stake is not in it.
-Rule 3: agent text is on lines of its own, its hidden characters shown; each service escapes it as it must.
+Rule 3: every line of agent text begins with a mark, and its hidden characters are shown: no line of it passes for ours. Each
+        service escapes it as it must.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from assent.protocol.display import display, quote
 from assent.protocol.ending import render_ending, render_name
 from assent.protocol.target import Notice, What
 
-__all__ = ["CUT", "Letter", "link_to", "short_end", "write_letter"]
+__all__ = ["CUT", "Letter", "link_to", "mark_lines", "short_end", "write_letter"]
 
 CUT = 300
 """So many characters of a prompt's body."""
 _TITLE = 200
 _END = 6
+_MARK = "> "
 
 _HEADS = {
     What.OPENED: "waits for you",
@@ -56,10 +58,24 @@ class Letter(msgspec.Struct, frozen=True):
     is_over: bool = False
 
     @property
+    def said(self) -> str:
+        """What stands under the head, but for the link."""
+        parts = [mark_lines(self.title), mark_lines(self.body), self.foot]
+        return "\n".join(part for part in parts if part)
+
+    @property
     def text(self) -> str:
         """All of it."""
-        parts = [f"{self.head}:", self.title, self.body, self.foot, self.link]
-        return "\n".join(part for part in parts if part)
+        return "\n".join(part for part in (f"{self.head}:", self.said, self.link) if part)
+
+
+def mark_lines(text: str) -> str:
+    r"""Return agent text so that none of its lines passes for one of ours.
+
+    >>> mark_lines("Go on?\nana has answered.")
+    '> Go on?\n> ana has answered.'
+    """
+    return "\n".join(f"{_MARK}{line}" for line in text.split("\n")) if text else ""
 
 
 def short_end(ask: Ask) -> str:
@@ -77,6 +93,9 @@ def link_to(url: str, ask: Ask) -> str:
 def write_letter(notice: Notice, url: str) -> Letter:
     """Return what is said of a notice; `url` is the server's address."""
     ask = notice.ask
+    if notice.is_test:
+        head = f"A test from {quote(ask.project, 80)}"
+        return Letter(head, quote(ask.prompt.title, _TITLE), "", "Nobody waits for an answer.", url)
     is_over = notice.what is What.ENDED or not ask.is_open
     head = f"{_NOUNS[ask.kind]} in {quote(ask.project, 80)} {_HEADS[What.ENDED if is_over else notice.what]}"
     if is_over:

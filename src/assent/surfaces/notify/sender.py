@@ -34,6 +34,7 @@ LONGEST_PAUSE_SECONDS = 600.0
 _AT_ONCE = 4
 """So many targets are told at the same time."""
 _LOOK_SECONDS = 5.0
+_AGAIN_SECONDS = 1.0
 _FRESH_SECONDS = 10.0
 """After so long since the last word from the store, the claim is made sure of before anything is sent."""
 
@@ -89,11 +90,14 @@ class Sender:
                     for due in feed.wait(_LOOK_SECONDS):
                         # Claimed here and not by whoever works on it: what is claimed is not due any more.
                         claim = self._outbox.claim(due.project, due.name)
-                        if claim is not None and not self._is_stopping.is_set():
-                            pool.submit(self._work, claim)
+                        if claim is not None:
+                            pool.submit(self._work, claim, time.monotonic())
                 except StoreError as error:
                     _log.warning("the outbox cannot be read: %s", error.code)
-                    self._is_stopping.wait(1.0)
+                    self._is_stopping.wait(_AGAIN_SECONDS)
+                except Exception as error:  # noqa: BLE001 - rule 3; its text may have a secret in it
+                    _log.error("the outbox cannot be read: %s", type(error).__name__)
+                    self._is_stopping.wait(_AGAIN_SECONDS)
 
     def stop(self) -> None:
         """End `run` once what is being sent was sent."""
@@ -109,31 +113,32 @@ class Sender:
             claim = self._outbox.claim(due.project, due.name)
             if claim is not None:
                 found += 1
-                self._work(claim)
+                self._work(claim, time.monotonic())
         return found
 
-    def _work(self, claim: Claim) -> None:
+    def _work(self, claim: Claim, heard: float) -> None:
+        """Deliver all that a target is to be told; `heard` is when the store last said that it is ours."""
         try:
-            self._deliver_all(claim)
+            self._deliver_all(claim, heard)
         except StoreError as error:
             # The claim ends by itself, and whoever comes next finds the same message.
             _log.warning("%s: the outbox cannot be written: %s", claim.target.name, error.code)
         except Exception as error:  # noqa: BLE001 - whatever it is, the others go on; its text may have a secret in it
             _log.error("%s: the sender failed with %s", claim.target.name, type(error).__name__)
 
-    def _deliver_all(self, claim: Claim) -> None:
-        heard = time.monotonic()
+    def _deliver_all(self, claim: Claim, heard: float) -> None:
         while not self._is_stopping.is_set():
             claim, notice = self._outbox.next_notice(claim)
             if notice is None:
-                break
+                self._outbox.let_go(claim)
+                return
             if time.monotonic() - heard > _FRESH_SECONDS and not self._outbox.keep(claim):
                 return
             behind = self._deliver_one(claim, notice)
             if behind is None:
                 return
             claim, heard = behind, time.monotonic()
-        self._outbox.let_go(claim)
+        self._outbox.leave(claim)
 
     def _deliver_one(self, claim: Claim, notice: Notice) -> Claim | None:
         """Deliver one message; return the claim behind it, None where it is no longer ours."""

@@ -1,13 +1,15 @@
 """Slack: a message for each ask, with buttons where a press can answer it, which folds when the ask is decided.
 
 Rule 1: agent text is in blocks of plain text: Slack reads no markup, mention or link in it.
-Rule 2: a button answers only what one press can say: one field, one choice, whole labels. An approval has none but
-        Decline: who approves has to see all of it, and to be more than a name in a chat.
+Rule 2: a button answers only what one press can say: one field, one choice, whole labels, and only where the message has
+        all that the prompt shows. Otherwise there is a link, and Decline. An approval has none but Decline: who approves has
+        to see all of it, and to be more than a name in a chat.
 Rule 3: without people who are known here, there are no buttons: nobody could press them.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
@@ -15,19 +17,22 @@ import msgspec
 
 from assent.effects.outward import post
 from assent.protocol.ask import Ask, Kind
+from assent.protocol.display import display
 from assent.protocol.error import BadRequestError
 from assent.protocol.prompt import Option
 from assent.protocol.target import Service, What
 from assent.surfaces.notify.delivery import DeliveryError, Parcel, check_reply
-from assent.surfaces.notify.letter import Letter
+from assent.surfaces.notify.letter import Letter, mark_lines
 
 __all__ = [
     "MAX_BUTTONS",
-    "MAX_LABEL",
+    "MAX_BUTTON_LABEL",
     "Press",
+    "SlackPlace",
     "deliver",
     "escape",
     "options_for_buttons",
+    "read_place",
     "read_press",
     "render_blocks",
     "render_fold",
@@ -35,12 +40,39 @@ __all__ = [
 
 MAX_BUTTONS = 25
 """Of one actions block."""
-MAX_LABEL = 75
+MAX_BUTTON_LABEL = 75
 _MAX_SECTION = 2_900
-_API = "https://slack.com/api/"
+_MAX_VALUE = 2_000
+_API = "https://slack.com/api"
 _DELETED = "message_not_found"
+_UNREADABLE = "Slack replied with what cannot be read."
+_NO_PREVIEW = {"unfurl_links": False, "unfurl_media": False}
+"""Slack fetches nothing that a text names."""
+_ERROR = re.compile(r"[a-z_]{1,60}").fullmatch
 
 _encode = msgspec.json.Encoder().encode
+
+
+class SlackPlace(msgspec.Struct, frozen=True):
+    """Where a message goes, and as whom."""
+
+    token: str
+    channel: str
+    api: str
+
+
+def read_place(address: str) -> SlackPlace:
+    """Return where a message goes: `slack://TOKEN@CHANNEL`, with `?api=URL` where Slack's own is another one.
+
+    Raises:
+        BadRequestError: something is missing.
+    """
+    parts = urlsplit(address)
+    token, _, channel = parts.netloc.rpartition("@")
+    if not token or not channel:
+        raise BadRequestError("A Slack address is slack://TOKEN@CHANNEL, with a bot's token (xoxb-…).")
+    api = parse_qs(parts.query).get("api", [_API])[0].rstrip("/")
+    return SlackPlace(unquote(token), unquote(channel), api)
 
 
 class Press(msgspec.Struct, frozen=True):
@@ -79,22 +111,42 @@ def escape(text: str) -> str:
 
 
 def options_for_buttons(ask: Ask) -> tuple[Option, ...]:
-    """Return the options that buttons can show; none where a press could not answer."""
-    if ask.kind is Kind.APPROVAL or len(ask.prompt.fields) != 1:
+    """Return the options that buttons can show; none where a press could not answer, or would answer what is not seen."""
+    prompt = ask.prompt
+    if ask.kind is Kind.APPROVAL or prompt.action is not None or len(prompt.fields) != 1:
         return ()
-    field = ask.prompt.fields[0]
+    field = prompt.fields[0]
+    is_whole = all(len(text) <= _MAX_SECTION for text in _whole(ask))
     fits = len(field.options) <= MAX_BUTTONS and all(
-        len(option.label) <= MAX_LABEL for option in field.options
+        len(_label(option)) <= MAX_BUTTON_LABEL and len(_value(ask, option)) <= _MAX_VALUE
+        for option in field.options
     )
-    return field.options if fits and not field.multiple else ()
+    return field.options if is_whole and fits and not field.multiple else ()
+
+
+def _label(option: Option) -> str:
+    return display(option.label, lines=False)
+
+
+def _whole(ask: Ask) -> list[str]:
+    """Return all that the prompt of one question shows, part by part."""
+    prompt, field = ask.prompt, ask.prompt.fields[0]
+    notes = []
+    for option in field.options:
+        marks = [" (recommended)"] if option.recommended else []
+        marks += [f": {display(option.description, lines=False)}"] if option.description else []
+        notes += [f"{_label(option)}{''.join(marks)}"] if marks else []
+    parts = [prompt.title, prompt.body or "", field.text, f"Risk: {prompt.risk}" if prompt.risk else ""]
+    shown = [*(display(part).strip() for part in parts), "\n".join(notes)]
+    return [mark_lines(part) for part in shown if part]
 
 
 def render_blocks(ask: Ask, letter: Letter, *, has_buttons: bool) -> list[dict[str, Any]]:
     """Return the message as Slack's blocks."""
-    blocks = [_section(f"{letter.head}:\n{letter.title}")]
-    if letter.body:
-        blocks.append(_section(letter.body))
-    blocks.append(_section(letter.foot))
+    can_press = has_buttons and not letter.is_over
+    options = options_for_buttons(ask) if can_press else ()
+    said = _whole(ask) if options else [mark_lines(letter.title), mark_lines(letter.body)]
+    blocks = [_section(text) for text in (f"{letter.head}:", *said, letter.foot) if text]
     if letter.link:
         blocks.append(
             {
@@ -102,11 +154,11 @@ def render_blocks(ask: Ask, letter: Letter, *, has_buttons: bool) -> list[dict[s
                 "text": {"type": "mrkdwn", "text": f"<{escape(letter.link)}|Open it in the inbox>"},
             }
         )
-    if has_buttons and not letter.is_over:
-        options = options_for_buttons(ask)
-        if options:
-            blocks.append({"type": "actions", "elements": [_button(ask, option) for option in options]})
-        blocks.append({"type": "actions", "elements": [_button(ask, None)]})
+    if options:
+        buttons = [_button(ask, option, place) for place, option in enumerate(options, start=1)]
+        blocks.append({"type": "actions", "elements": buttons})
+    if can_press:
+        blocks.append({"type": "actions", "elements": [_button(ask, None, 0)]})
     return blocks
 
 
@@ -116,65 +168,74 @@ def render_fold(ask: Ask, letter: Letter) -> dict[str, Any]:
 
 
 def _section(text: str) -> dict[str, Any]:
-    return {"type": "section", "text": {"type": "plain_text", "text": text[:_MAX_SECTION], "emoji": False}}
+    return {"type": "section", "text": _plain(text[:_MAX_SECTION])}
 
 
-def _button(ask: Ask, option: Option | None) -> dict[str, Any]:
-    press = Press(ask.project, ask.ask_id, ask.digest, None if option is None else option.key)
-    label = "Decline" if option is None else option.label
+def _value(ask: Ask, option: Option | None) -> str:
+    key = None if option is None else option.key
+    return _encode(Press(ask.project, ask.ask_id, ask.digest, key)).decode()
+
+
+def _button(ask: Ask, option: Option | None, place: int) -> dict[str, Any]:
+    label = "Decline" if option is None else _label(option)
     button: dict[str, Any] = {
         "type": "button",
-        "action_id": f"assent:{'decline' if option is None else option.key}"[:255],
-        "text": {"type": "plain_text", "text": label, "emoji": False},
-        "value": _encode(press).decode(),
+        "action_id": f"assent:{place}",
+        "text": _plain(label),
+        "value": _value(ask, option),
     }
     if option is None or option.destructive:
         button["style"] = "danger"
+    if option is not None and option.destructive:
+        button["confirm"] = {
+            "title": _plain("Are you sure?"),
+            "text": _plain(f'"{label}" cannot be undone.'),
+            "confirm": _plain("Yes"),
+            "deny": _plain("No"),
+        }
     return button
+
+
+def _plain(text: str) -> dict[str, Any]:
+    return {"type": "plain_text", "text": text, "emoji": False}
 
 
 def deliver(parcel: Parcel) -> str:
     """Send a message, answer in its thread, or fold it; return how it is known there."""
     if parcel.target.service is Service.SLACK_HOOK:
         return _deliver_by_hook(parcel)
-    parts = urlsplit(parcel.secret.address)
-    token, _, channel = parts.netloc.rpartition("@")
-    if not token or not channel:
-        raise DeliveryError("A Slack address is slack://TOKEN@CHANNEL.")
-    api = parse_qs(parts.query).get("api", [_API])[0].rstrip("/") + "/"
-    known_channel, _, moment = parcel.notice.reference.partition(":")
+    place = read_place(parcel.secret.address)
+    channel, _, moment = parcel.notice.reference.partition(":")
     ask, letter = parcel.notice.ask, parcel.letter
-    text = escape(letter.text)
-    body: dict[str, Any] = {"text": text, "unfurl_links": False, "unfurl_media": False, "link_names": False}
     if parcel.notice.what is What.ENDED:
-        body |= {"channel": known_channel, "ts": moment} | render_fold(ask, letter)
-        method = "chat.update"
-    elif moment:
-        body |= {"channel": known_channel, "thread_ts": moment}
-        method = "chat.postMessage"
-    else:
-        blocks = render_blocks(ask, letter, has_buttons=bool(parcel.target.people))
-        body |= {"channel": channel, "blocks": blocks}
-        method = "chat.postMessage"
-    said = _call(parcel, api + method, unquote(token), body)
-    if moment:
+        _call(parcel, place, "chat.update", {"channel": channel, "ts": moment} | render_fold(ask, letter))
         return parcel.notice.reference
-    return f"{said.get('channel', channel)}:{said.get('ts', '')}"
+    body: dict[str, Any] = {"text": escape(letter.text), "mrkdwn": False} | _NO_PREVIEW
+    if moment:
+        _call(parcel, place, "chat.postMessage", {"channel": channel, "thread_ts": moment} | body)
+        return parcel.notice.reference
+    blocks = render_blocks(ask, letter, has_buttons=bool(parcel.target.people))
+    said = _call(parcel, place, "chat.postMessage", {"channel": place.channel, "blocks": blocks} | body)
+    match said:
+        case {"channel": str(where), "ts": str(at)} if where and at:
+            return f"{where}:{at}"
+        case _:
+            raise DeliveryError(_UNREADABLE)
 
 
-def _call(parcel: Parcel, url: str, token: str, body: dict[str, Any]) -> dict[str, Any]:
-    headers = {"content-type": "application/json; charset=utf-8", "authorization": f"Bearer {token}"}
+def _call(parcel: Parcel, place: SlackPlace, method: str, body: dict[str, Any]) -> dict[str, Any]:
+    headers = {"content-type": "application/json; charset=utf-8", "authorization": f"Bearer {place.token}"}
+    url = f"{place.api}/{method}"
     reply = post(url, _encode(body), headers, allows_internal=parcel.target.allows_internal)
-    check_reply(reply, "Slack")
+    check_reply(reply, "Slack", parcel.now)
     try:
         said = msgspec.json.decode(reply.body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeError):
-        raise DeliveryError("Slack replied with what cannot be read.") from None
+        raise DeliveryError(_UNREADABLE) from None
     error = str(said.get("error", ""))
     if said.get("ok") is True or (error == _DELETED and "ts" in body):
         return said  # whoever deleted the message has no need of its end
-    known = error if error.isascii() and error.replace("_", "").isalnum() and len(error) < MAX_LABEL else "?"
-    raise DeliveryError(f"Slack refused it: {known}.")
+    raise DeliveryError(f"Slack refused it: {error if _ERROR(error) else '?'}.")
 
 
 def _deliver_by_hook(parcel: Parcel) -> str:
@@ -182,24 +243,12 @@ def _deliver_by_hook(parcel: Parcel) -> str:
     body = {
         "text": escape(letter.text),
         "blocks": render_blocks(ask, letter, has_buttons=False),
-        "unfurl_links": False,
-    }
+    } | _NO_PREVIEW
     reply = post(
         parcel.secret.address,
         _encode(body),
         {"content-type": "application/json"},
         allows_internal=parcel.target.allows_internal,
     )
-    check_reply(reply, "Slack")
+    check_reply(reply, "Slack", parcel.now)
     return parcel.notice.message_id
-
-
-def check_address(address: str) -> None:
-    """See that a Slack address has all that it needs.
-
-    Raises:
-        BadRequestError: it has not.
-    """
-    token, _, channel = urlsplit(address).netloc.rpartition("@")
-    if not token or not channel:
-        raise BadRequestError("A Slack address is slack://TOKEN@CHANNEL, with a bot's token (xoxb-…).")

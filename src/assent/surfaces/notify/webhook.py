@@ -49,7 +49,7 @@ def render_webhook(notice: Notice, letter: Letter) -> bytes:
     ask = notice.ask
     return _encode(
         {
-            "type": f"ask.{notice.what}",
+            "type": "test" if notice.is_test else f"ask.{notice.what}",
             "timestamp": notice.at,
             "data": {
                 "project": ask.project,
@@ -88,5 +88,5 @@ def deliver(parcel: Parcel) -> str:
         "webhook-signature": sign(parcel.secret.signing, notice.message_id, parcel.now, body),
     }
     reply = post(parcel.secret.address, body, headers, allows_internal=parcel.target.allows_internal)
-    check_reply(reply, "The webhook")
+    check_reply(reply, "The webhook", parcel.now)
     return notice.message_id
