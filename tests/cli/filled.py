@@ -7,6 +7,7 @@ from assent import connect
 from assent.hub.command import ClaimAsk, PostMessage, StartRun, TellOutput, WriteStep
 from assent.hub.compose import hub_on_file
 from assent.hub.future import LightFuture
+from assent.hub.outbox import Outbox
 from assent.protocol.run import RunId
 from assent.storage.copy import find_heads
 from assent.storage.copy_end import Source
@@ -16,6 +17,7 @@ from tests.cli.shell import PATIENCE, Shell
 from tests.run_samples import new_frame
 from tests.samples import AGENT, ANA
 from tests.steering import tell
+from tests.target_samples import adding
 
 __all__ = ["ACTION", "fill", "rows_of"]
 
@@ -57,6 +59,13 @@ def fill(shell: Shell, project: str = "shop") -> dict[str, str]:
         assert isinstance(posted, LightFuture)
         assert posted.wait(PATIENCE)
         tell(hub, WriteStep(Step("review:1", 0, "d", "done", b"{}")), AGENT, project)
+        tell(hub, adding(), ANA, project)
+        outbox = Outbox(hub)
+        claim = outbox.claim(project, "hook")
+        assert claim is not None
+        with hub.store.transaction() as transaction:
+            transaction.keep_message(project, "hook", claimed.ask_id, "C1:17.5")
+        assert outbox.let_go(claim)
     finally:
         hub.close()
     assert shell.run("pause", "nightly", *with_project).status == 0

@@ -1,11 +1,13 @@
 """What the pages show is what happens: their programs run, their terminals say the same again."""
 
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from tools.page import Page, pages
-from tools.play import PlayError, is_played, play
+from tools.play import PlayError, is_played, play, program_of
 
 __all__: list[str] = []
 
@@ -24,7 +26,26 @@ def test_every_kind_of_page_is_played() -> None:
     assert {"README.md", "docs/tutorial/first-ask.md", "docs/tutorial/first-review.md"} <= names
     how_to = {page.name for page in pages() if page.name.startswith("docs/how-to/")}
     assert len(how_to) >= 8
-    assert how_to <= names
+    # Those that are not show what a real program does, and are played by host_tests/test_pages.py.
+    assert how_to <= names | {page.name for page in pages() if program_of(page)}
+
+
+def test_block_with_a_real_program_is_played_where_that_is_ready_and_nowhere_else(tmp_path: Path) -> None:
+    """`make test` has no such programs, and must not pass over the rest of the page."""
+    page = make_page(tmp_path, "console play=greeter\n$ greet\nHello", "console play\n$ echo 1\n1")
+    assert (program_of(page), is_played(page), play(page)) == ("greeter", True, page.text)
+
+    @contextmanager
+    def cast(folder: Path, ports: Mapping[str, str]) -> Iterator[dict[str, str]]:
+        assert (folder / "shop").is_dir()
+        assert ports["4096"] != "4096"
+        greet = folder / "home" / "greet"
+        greet.write_text("#!/bin/sh\necho Goodbye\n")
+        greet.chmod(0o755)
+        yield {"PATH": f"{greet.parent}:/usr/bin:/bin"}
+
+    with pytest.raises(PlayError, match=r"\+Goodbye"):
+        play(page, cast=cast)
 
 
 def test_program_that_has_a_fault_is_not_captured(tmp_path: Path) -> None:

@@ -107,9 +107,10 @@ ORDER BY a.opened LIMIT 1;
 SELECT count(*) FROM asks a
 WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = $1);
 
--- due: The asks of a project whose deadline has passed.
+-- due: The asks of a project whose deadline has passed, in that order.
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
-WHERE a.project_number = $1 AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $2;
+WHERE a.project_number = $1 AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $2
+ORDER BY a.deadline, a.ask_number;
 
 -- has_due: The projects in which something is due. It begins with what is due: there may be thousands of projects.
 SELECT p.project FROM projects p WHERE p.project_number IN (
@@ -152,10 +153,10 @@ UPDATE asks SET claim = $1 WHERE ask_id = $2 AND state = 'open';
 SELECT e.event_number, e.at, e.type, e.subject, e.body, e.digest, e.hash, e.topic FROM events e
 WHERE e.event_number > $1 AND e.event_number < $2 ORDER BY e.event_number LIMIT $3;
 
--- ended: The asks that ended after a number of the log.
+-- ended: The asks that ended after a number of the log, in that order.
 SELECT {ask} FROM events e JOIN asks a ON a.ask_id = e.subject JOIN projects p USING (project_number)
 WHERE e.event_number > $1 AND e.event_number < $2
-AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded');
+AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded') ORDER BY e.event_number;
 
 -- steps: A flow's journal from a step on, in order.
 SELECT s.flow_id, s.step, s.digest, s.state, s.content, s.by FROM steps s JOIN projects p USING (project_number)

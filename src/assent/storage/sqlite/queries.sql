@@ -96,10 +96,11 @@ ORDER BY a.opened LIMIT 1;
 SELECT count(*) FROM asks a INDEXED BY asks_open
 WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = ?);
 
--- due: The asks of a project whose deadline has passed. The index is named: the planner would take asks_open
+-- due: The asks of a project whose deadline has passed, in that order. The index is named: the planner would take asks_open
 -- and read every waiting ask in every transaction.
 SELECT {ask} FROM asks a INDEXED BY asks_due JOIN projects p USING (project_number)
-WHERE a.project_number = ? AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= ?;
+WHERE a.project_number = ? AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= ?
+ORDER BY a.deadline, a.ask_number;
 
 -- has_due: The projects in which something is due.
 SELECT p.project FROM projects p WHERE EXISTS (
@@ -135,10 +136,10 @@ UPDATE asks SET claim = ? WHERE ask_id = ? AND state = 'open';
 SELECT e.event_number, e.at, e.type, e.subject, e.body, e.digest, e.hash, e.topic FROM events e
 WHERE e.event_number > ? AND e.event_number < ? ORDER BY e.event_number LIMIT ?;
 
--- ended: The asks that ended after a number of the log.
+-- ended: The asks that ended after a number of the log, in that order.
 SELECT {ask} FROM events e JOIN asks a ON a.ask_id = e.subject JOIN projects p USING (project_number)
 WHERE e.event_number > ? AND e.event_number < ?
-AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded');
+AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded') ORDER BY e.event_number;
 
 -- steps: A flow's journal from a step on, in order.
 SELECT s.flow_id, s.step, s.digest, s.state, s.content, s.by FROM steps s JOIN projects p USING (project_number)
