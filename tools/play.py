@@ -14,6 +14,8 @@ that names postgresql://assent@127.0.0.1:5432/assent has a PostgreSQL server wit
     ```console play more kill         the command that waits is killed
     ```console play more              goes on where this terminal's last block stopped; if it begins with a reply, at the
                                       prompt that the block before it left; if with ^C, that is pressed first
+    ```console play=codex             any of these, with the real program of that name: `make test-hosts` plays it
+                                      (host_tests/test_pages.py), and everybody else leaves it as it is
 
 With --write a page that does not tell the truth any more is captured anew.
 """
@@ -28,8 +30,8 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import psycopg
@@ -45,7 +47,7 @@ from tools.page import Block, Page, pages
 from tools.postgres import PostgresServer
 from tools.terminal import PATIENCE, Terminal
 
-__all__ = ["PlayError", "is_played", "main", "play"]
+__all__ = ["Cast", "PlayError", "is_played", "main", "play", "program_of"]
 
 
 _TRIES = 30
@@ -53,6 +55,8 @@ _PORT = "8484"
 """Where a page says that a server listens."""
 _DATABASE_PORT = "5432"
 """Where a page says that PostgreSQL listens."""
+_PROGRAM_PORT = "4096"
+"""Where a page says that a program of somebody else listens."""
 _SECRET = re.compile(r"(\bassent_|/sign-in#)([0-9a-f]{32,})")
 _DIGITS = "0123456789abcdef"
 _HOME = "/srv"
@@ -65,30 +69,51 @@ class PlayError(Exception):
     """A block does not do what the page says."""
 
 
+Cast = Callable[[Path, Mapping[str, str]], AbstractContextManager[Mapping[str, str]]]
+"""Makes a real program ready to play: takes the folder that holds `home` and `shop`, and the ports of this run by those
+that pages name; gives what the environment needs, and ends what it started."""
+
+
 class _UnluckyError(Exception):
     """The run has an id that a page could not show."""
 
 
 def is_played(page: Page) -> bool:
-    """Tell whether some block of the page can be run."""
-    return any("play" in block.words or "run" in block.words for block in page.blocks())
+    """Tell whether some block of the page can be run without any program of somebody else."""
+    return any(block.words.get("play") == "" or "run" in block.words for block in page.blocks())
 
 
-def play(page: Page, *, writes: bool = False) -> str:
+def program_of(page: Page) -> str:
+    """Return the name of the real program that some block of the page is played with; empty if there is none.
+
+    Raises:
+        PlayError: it wants more than one.
+    """
+    programs = {block.words["play"] for block in page.blocks() if block.words.get("play")}
+    if len(programs) > 1:
+        raise PlayError(
+            f"{page.name}: a page is played with one program, and not {', '.join(sorted(programs))}."
+        )
+    return next(iter(programs), "")
+
+
+def play(page: Page, *, writes: bool = False, cast: Cast | None = None) -> str:
     """Play all blocks of a page; return the page's text, with the consoles captured anew where `writes`.
+
+    Blocks that want a real program are played with a `cast` that makes it ready, and only then.
 
     Raises:
         PlayError: something came out differently.
     """
     for _ in range(_TRIES):
         with suppress(_UnluckyError):
-            return _play(page, writes=writes)
+            return _play(page, writes=writes, cast=cast)
     raise PlayError(f"{page.name}: {_TRIES} tries had ids that cannot be told from words.")
 
 
-def _play(page: Page, *, writes: bool) -> str:
+def _play(page: Page, *, writes: bool, cast: Cast | None) -> str:
     text = page.text
-    with _stage(page) as stage:
+    with _stage(page, cast) as stage:
         shift = 0
         for block in page.blocks():
             try:
@@ -101,9 +126,11 @@ def _play(page: Page, *, writes: bool) -> str:
 
 
 @contextmanager
-def _stage(page: Page) -> Iterator[_Stage]:
+def _stage(page: Page, cast: Cast | None) -> Iterator[_Stage]:
     with tempfile.TemporaryDirectory(prefix="assent-page-") as name, ExitStack() as props:
         ports = {_PORT: _free_port()}
+        if cast is not None:
+            ports[_PROGRAM_PORT] = _free_port()
         if f":{_DATABASE_PORT}" in page.text:
             server = props.enter_context(PostgresServer(is_durable=True))
             with psycopg.connect(server.url(), autocommit=True) as connection:
@@ -111,6 +138,8 @@ def _stage(page: Page) -> Iterator[_Stage]:
                 connection.execute("CREATE DATABASE assent OWNER assent")
             ports[_DATABASE_PORT] = str(server.port)
         stage = _Stage(Path(name), ports)
+        if cast is not None:
+            stage.admit(props.enter_context(cast(Path(name), ports)))
         try:
             yield stage
         finally:
@@ -135,6 +164,12 @@ class _Stage:
         self._terminals: dict[str, Terminal] = {}
         self._told, self._seen = Names(), Names()
         self._printed = ""
+        self._has_program = False
+
+    def admit(self, environ: Mapping[str, str]) -> None:
+        """Let a real program on, with what it needs."""
+        self._environ |= environ
+        self._has_program = True
 
     def perform(self, block: Block, *, writes: bool) -> str:
         """Do what a block says; return its text as it should stand."""
@@ -146,7 +181,8 @@ class _Stage:
         if "output" in block.words:
             self._told.learn_page(block.text)
             return self._printed if writes else self._compare(block.text, self._printed)
-        return self._type(block, writes=writes) if "play" in block.words else block.text
+        is_played = "play" in block.words and (self._has_program or not block.words["play"])
+        return self._type(block, writes=writes) if is_played else block.text
 
     def close(self) -> None:
         """End the shells."""

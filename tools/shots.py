@@ -33,6 +33,7 @@ from tests.surfaces.page.browsing import (
 )
 from tools.page import ROOT
 from tools.png import shrink
+from tools.shots_hosts import a_shop
 from tools.shots_world import ENDED, GRIND, NOW, PAUSED, World, a_world
 
 __all__ = ["FOLDER", "MAX_BYTES", "Shot", "main", "names"]
@@ -108,6 +109,13 @@ SHOTS = (
     Shot("phone-numbers", "numbers/1", ".plot svg.drawn", "dark", PHONE),
     Shot("lost", "question", ASK, "light", act=_lose),
 )
+PAPER: Viewport = (1120, 620)
+HOST_SHOTS = (
+    Shot("tool-call", "tool-call", ASK, "light", PAPER),
+    Shot("draft", "draft", ASK, "light", PAPER),
+    Shot("line", "line", ASK, "light", PAPER),
+)
+"""What frameworks and plain programs ask; in a store of their own."""
 STRANGER = Shot("sign-in", "/sign-in", "form", "light")
 GONE = Shot("offline", "gate", ASK, "dark")
 SETTLING_MILLISECONDS = 600
@@ -176,7 +184,14 @@ def _sign_in(server: ThrowawayServer, name: str) -> StorageState:
 
 def names() -> set[str]:
     """Return how all pictures are called."""
-    return {shot.name for shot in (*EMPTY_SHOTS, *SHOTS, STRANGER, GONE)}
+    return {shot.name for shot in (*EMPTY_SHOTS, *SHOTS, *HOST_SHOTS, STRANGER, GONE)}
+
+
+def _take_hosts(browser: Browser, folder: Path, shots: list[Shot]) -> None:
+    with a_shop(folder) as world, ThrowawayServer(world.store) as server:
+        tour = _Tour(browser, server, world, _sign_in(server, "ana"))
+        for shot in shots:
+            tour.take(shot)
 
 
 def main() -> int:
@@ -186,6 +201,11 @@ def main() -> int:
     with ExitStack() as stack:
         browser = stack.enter_context(stack.enter_context(a_browser()).taken())
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ledger-")))
+        hosts = [shot for shot in HOST_SHOTS if shot.name in wanted]
+        if hosts:
+            _take_hosts(browser, folder, hosts)
+        if wanted <= {shot.name for shot in HOST_SHOTS}:
+            return 0
         world = stack.enter_context(a_world(folder))
         server = stack.enter_context(ThrowawayServer(world.store))
         ana, sam = _sign_in(server, "ana"), _sign_in(server, "sam-k")

@@ -181,6 +181,8 @@ class _Office:
                 helper = f"helper-{self._forge.number}"
                 self._forge.rights[helper] = "admin"
                 comment["user"] = self._forge.account(helper)
+            elif what == "swapped":  # in the same second, so that the comment itself does not tell
+                comment["body"] = "Looks good to me."
             elif what == "invents":
                 comment["id"] += 1_000_000
         text = msgspec.json.encode(payload)
@@ -212,6 +214,7 @@ TRIAL = Trial(
         Twin("any-standing", "the look at what somebody may do", ACCEPTED, 0.05),
         Twin("any-number", "that a login is still the same person's", ACCEPTED, 0.05),
         Twin("edits-count", "that an edited comment says nothing", ACCEPTED, 0.05),
+        Twin("swaps-count", "that a comment still says what was delivered", ACCEPTED, 0.05),
         Twin("any-commit", "that the pull request has no newer commit", ACCEPTED, 0.05),
         Twin("quotes-count", "that what is quoted is not said", ACCEPTED, 0.05),
         Twin("old-ones-count", "that an old comment does not count", ACCEPTED, 0.05),

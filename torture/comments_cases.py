@@ -53,6 +53,17 @@ def _quote(body: str) -> str:
     return "\n".join(f"> {line}" for line in body.splitlines())
 
 
+def _leave_open(body: str) -> str:
+    """Return it in code that does not end where it seems to; with a fence that no other flaw's can close."""
+    return f"`````\nx\n`````~~~\n{body}\n`````"
+
+
+def _wrap(body: str) -> str:
+    """Return it right under a quote, as a wrapped mail has it: all of it is shown as quoted."""
+    own = [line for line in body.splitlines() if line.strip() and not line.startswith((">", "<!--"))]
+    return "\n".join(["> robo asked:", *own])
+
+
 def _hide(body: str) -> str:
     inner = body.replace("<!--", "").replace("-->", "")  # such comments do not nest
     return f"<!--\n{inner}\n-->"
@@ -71,6 +82,8 @@ FLAWS: dict[str, Callable[[Draft, random.Random], Draft]] = {
     "quoted": lambda draft, _: replace(draft, body=_quote(draft.body)),
     "fenced": lambda draft, _: replace(draft, body=f"```\n{draft.body}\n```"),
     "tildes": lambda draft, _: replace(draft, body=f"~~~~\n{draft.body}\n~~~\n{draft.body}\n~~~~"),
+    "open fence": lambda draft, _: replace(draft, body=_leave_open(draft.body)),
+    "wrapped quote": lambda draft, _: replace(draft, body=_wrap(draft.body)),
     "hidden": lambda draft, _: replace(draft, body=_hide(draft.body)),
     "our marker": lambda draft, _: replace(draft, body=f"{draft.body}\n<!-- assent:gate ask_x n -->"),
     "wrong name": lambda draft, _: replace(draft, body="/gate zzzzzz 2"),
@@ -90,6 +103,7 @@ FLAWS: dict[str, Callable[[Draft, random.Random], Draft]] = {
     "other event": lambda draft, _: replace(draft, delivery=("other event",)),
     "plain issue": lambda draft, _: replace(draft, delivery=("plain issue",)),
     "payload lies": lambda draft, _: replace(draft, right=None, delivery=("lies",)),
+    "swapped at once": lambda draft, _: replace(draft, delivery=("swapped",)),
     "payload invents": lambda draft, _: replace(draft, delivery=("invents",)),
 }
 """By name: what keeps a delivery from counting."""

@@ -48,6 +48,10 @@ def _edits_count() -> None:
     swap(Comment, "is_edited", property(lambda _: False))
 
 
+def _swaps_count() -> None:
+    swap(comment_hook._Weighing, "_is_swapped", lambda *_: False)
+
+
 def _any_commit() -> None:
     swap(comment, "last_commit", lambda *_: _Anything())
 
@@ -74,6 +78,7 @@ COMMENT_PLANTS: dict[str, Callable[[], None]] = {
     "any-standing": _any_standing,
     "any-number": _any_number,
     "edits-count": _edits_count,
+    "swaps-count": _swaps_count,
     "any-commit": _any_commit,
     "quotes-count": _quotes_count,
     "old-ones-count": _old_ones_count,

@@ -50,7 +50,7 @@ def test_host_on_the_path_is_told_with_what_it_shows_and_how_to_connect_it(shell
         (".mcp.json", '{"mcpServers": {"assent": {"command": "assent", "args": ["mcp"]}}}', "claude-code"),
         (
             ".codex/config.toml",
-            '[mcp_servers.assent]\ncommand = "/opt/bin/assent"\nargs = ["mcp"]\n',
+            '[mcp_servers.assent]\ncommand = "/usr/bin/assent"\nargs = ["mcp"]\n',
             "codex",
         ),
         ("opencode.json", '{"mcp": {"assent": {"type": "local", "command": ["assent", "mcp"]}}}', "opencode"),

@@ -1,6 +1,7 @@
 """The examples as people run them: started, killed while they wait, started again, answered; and all of it happens once."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -26,6 +27,8 @@ STORIES = {
 }
 """What a person answers, and what the example prints then."""
 APPROVAL = "langgraph_approval.py"
+DOCS = EXAMPLES.parent / "docs"
+PAGES = ["langgraph", "langchain", "openai-agents", "pydantic-ai", "crewai", "replace-input"]
 
 
 @pytest.fixture
@@ -71,6 +74,20 @@ def asks_ever(shell: Shell) -> int:
     """Return how many asks there were, whatever became of them."""
     with connect(shell.store, project=shell.folder.name) as client:
         return len(client.inbox(all_states=True))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_page_of_a_framework_begins_with_three_lines_and_a_picture(page: str) -> None:
+    """Three lines to copy, which bring all of ours that they use; then what people see of it. And the index lists it."""
+    text = (DOCS / "how-to" / f"{page}.md").read_text()
+    begin = re.match(
+        r"# .+\n\n```python\n(?P<code>.*?)```\n\n!\[.+\]\(\.\./images/.+\.png\)\n", text, re.DOTALL
+    )
+    assert begin is not None
+    lines = list(filter(None, begin["code"].split("\n")))
+    assert len(lines) == 3
+    assert "import assent" in lines or "assent." not in "".join(lines[1:])
+    assert f"(how-to/{page}.md)" in (DOCS / "README.md").read_text()
 
 
 def test_every_example_has_its_story() -> None:

@@ -219,6 +219,24 @@ def test_small_talk_is_left_alone(scene: Scene, double: Double) -> None:
 
 
 @pytest.mark.parametrize(
+    "body",
+    [
+        "> Carl wrote that he would do\n/gate {name} 3",
+        "> Carl wrote that\nhe would do\n/gate {name} 3",
+        "> Carl wrote\n\u00a0\n/gate {name} 3",
+        "```\nan example\n```~~~\n/gate {name} 3\n```",
+        "~~~\nan example\n~~~ python\n/gate {name} 3\n~~~",
+    ],
+    ids=["wrapped", "wrapped twice", "not blank", "backticks", "tildes"],
+)
+def test_line_that_is_shown_as_quoted_or_as_code_is_not_said(scene: Scene, double: Double, body: str) -> None:
+    """A quote goes on until a blank line, as in a mail that was wrapped; and code until a fence with nothing behind it."""
+    double.say("ana", body.format(name=scene.name))
+    assert scene.collect().ask is None
+    assert scene.desk.heard == []
+
+
+@pytest.mark.parametrize(
     "prompt",
     [check_question("Discard all? [y/n]"), question("Why?"), question("Which?", ["A b", "C d"], free=True)],
 )

@@ -1,12 +1,13 @@
 """CrewAI's two ways to a person, with a stand-in that hands over what CrewAI does and takes what CrewAI takes."""
 
+import copy
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
 
-from assent.hosts.crewai import PersonProvider
+from assent.hosts.crewai import PersonProvider, UnansweredError
 from assent.protocol.error import Declined, StillOpen
 from assent.testing import ThrowawayStore, throwaway
 
@@ -43,11 +44,12 @@ class Flow:
         assert reply.strip()
         return reply
 
-    def ask(self, message: str) -> str:
-        """Do what `Flow.ask` does with its provider."""
-        reply = self.provider.request_input(message, self, metadata={"channel": "x"})
-        assert isinstance(reply, str)
-        return reply
+    def ask(self, message: str) -> str | None:
+        """Do what `Flow.ask` does with its provider: whatever fails there is None, and the flow goes on."""
+        try:
+            return self.provider.request_input(message, self, metadata={"channel": "x"})
+        except Exception:  # noqa: BLE001 - as CrewAI does
+            return None
 
 
 @pytest.fixture
@@ -111,3 +113,29 @@ def test_declined_feedback_is_raised_and_never_the_default(store: ThrowawayStore
         ana.will_decline("Good enough?", "not my desk")
         with pytest.raises(Declined):
             flow.feedback("Draft", ["approved", "rejected"])
+
+
+def test_declined_question_of_a_flow_stops_it_although_crewai_swallows_failures(
+    store: ThrowawayStore,
+) -> None:
+    """None would be "nobody there", and a flow goes on with that; a person said no."""
+    flow = Flow("f1", PersonProvider(store.agent(), wait=PATIENCE))
+    with store.scripted_person() as ana:
+        ana.will_decline("Which topic?", "not my desk")
+        with pytest.raises(UnansweredError, match="not my desk") as stopped:
+            flow.ask("Which topic?")
+    assert isinstance(stopped.value.__cause__, Declined)
+
+
+def test_question_of_a_flow_that_nobody_answered_in_time_stops_it(store: ThrowawayStore) -> None:
+    """Silence is no None, either; the ask stays open."""
+    agent = store.agent()
+    with pytest.raises(UnansweredError):
+        Flow("f1", PersonProvider(agent, wait=0)).ask("Which topic?")
+    assert [ask.is_open for ask in agent.inbox()] == [True]
+
+
+def test_provider_in_a_flow_s_class_is_one_for_all_of_its_flows(store: ThrowawayStore) -> None:
+    """CrewAI makes a deep copy of what stands in the class, and a client cannot be copied."""
+    provider = PersonProvider(store.agent(), wait=0)
+    assert copy.deepcopy({"input_provider": provider})["input_provider"] is provider

@@ -1,10 +1,11 @@
-"""Each host finds answers in its own way: by id, by place, by a property's name. None may lose an option on the way."""
+"""Each host finds answers in its own way: by text, by id, by place, by a property's name. None may lose an option on the way."""
 
 from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from assent.hosts.claude_code import question as claude_code
 from assent.hosts.codex import question as codex
 from assent.hosts.form import host_form
 from assent.hosts.opencode import question as opencode
@@ -24,9 +25,9 @@ OPTIONS = st.lists(
 
 
 def typed(prompt: Any, places: list[int]) -> Any:
-    """Return the ask as somebody answered it who typed the numbers of these options."""
-    lines = [f"{field.name}: {place + 1}" for field, place in zip(prompt.fields, places, strict=True)]
-    reply = "\n".join(lines) if len(lines) > 1 else str(places[0] + 1)
+    """Return the ask as somebody answered it who typed the numbers of these options, as one can always: `2)`."""
+    lines = [f"{field.name}: {place + 1})" for field, place in zip(prompt.fields, places, strict=True)]
+    reply = "\n".join(lines) if len(lines) > 1 else f"{places[0] + 1})"
     return new_ask(prompt=prompt, answer=new_answer(values=recognise(prompt, reply)))
 
 
@@ -64,6 +65,25 @@ def test_every_option_of_opencode_comes_back_at_its_question_s_place(
     assert opencode.answers(host_replies(asked, ask)) == {
         "answers": [[lists[number][place]["label"]] for number, place in enumerate(places)]
     }
+
+
+@modest
+@given(st.lists(OPTIONS, min_size=1, max_size=4), st.data())
+def test_every_option_of_claude_code_comes_back_under_its_question_s_text(
+    lists: list[list[dict[str, str]]], data: st.DataObject
+) -> None:
+    """By the text, with Claude Code's own label; and the rest of the input as it came."""
+    given_ = {
+        "questions": [
+            {"question": f"Which {place}?", "header": "", "options": options, "multiSelect": False}
+            for place, options in enumerate(lists)
+        ]
+    }
+    asked = claude_code.parse_questions(given_)
+    places = [data.draw(st.integers(0, len(options) - 1)) for options in lists]
+    ask = typed(host_prompt(asked), places)
+    told = {f"Which {number}?": lists[number][place]["label"] for number, place in enumerate(places)}
+    assert claude_code.answered_input(given_, asked, ask) == {**given_, "answers": told}
 
 
 @modest

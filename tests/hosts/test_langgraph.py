@@ -10,7 +10,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from langgraph.graph import END, START, StateGraph
 from langgraph.types import Command, Interrupt, interrupt
 
-from assent.hosts.framework import Terms
+from assent.hosts.framework import Terms, Way
 from assent.hosts.interrupt import read_interrupt
 from assent.hosts.langgraph import (
     answer_interrupts,
@@ -225,6 +225,32 @@ def test_middleware_requests_are_asked_at_once_and_decided_in_order(store: Throw
     (decided,) = resumed(command)
     assert [decision["type"] for decision in decided["decisions"]] == ["approve", "reject"]
     assert "ana rejected it" in decided["decisions"][1]["message"]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"action_requests": []},
+        {"action_requests": ["send"]},
+        {"action_requests": {"name": "send"}},
+        [{"action_request": TOOL}, "and this"],
+    ],
+    ids=["none", "texts", "one", "mixed"],
+)
+def test_value_that_only_looks_like_tool_calls_is_a_question(store: ThrowawayStore, value: Any) -> None:
+    """It is of no known family: it is shown whole, and the words go back."""
+    with person_at(store) as ana:
+        ana.will_answer("The graph asks.", "go on")
+        result = run_until_done(store.agent(), graph_of(value), {"out": []}, CONFIG, wait=PATIENCE)
+    assert result["out"] == ["go on"]
+    assert ana.seen[0].kind is Kind.QUESTION
+
+
+@pytest.mark.parametrize("configs", [None, "x", ["x"], [{"action_name": ["send"]}]])
+def test_configs_that_say_nothing_allow_yes_and_no(configs: Any) -> None:
+    """The call is what is approved; how it may be decided has a default."""
+    wish = read_interrupt("k", {"action_requests": [{"name": "send", "args": {}}], "review_configs": configs})
+    assert wish.reviews[0].ways == {Way.APPROVE, Way.REJECT}
 
 
 def test_yes_is_not_spent_while_another_request_waits(store: ThrowawayStore) -> None:

@@ -53,6 +53,8 @@ def test_a_persons_yes_lets_it_through_once(store: ThrowawayStore) -> None:
     ana.answer(waiting.ask_id, "Approve")
     through, again = ask(agent), ask(agent)
     assert through.is_allowed
+    assert through.reason.startswith("ana approved it; ")
+    assert through.reason.endswith("is spent on it.")
     assert not again.is_allowed
     assert "redeemed" in again.reason
 

@@ -138,12 +138,17 @@ def test_external_call_that_nobody_named_is_left_to_the_caller(store: ThrowawayS
 
 
 def test_run_is_awaited_as_it_is_blocked_on(store: ThrowawayStore, tmp_path: Path) -> None:
-    """The same in a loop, with the async client."""
+    """The same in a loop, with the async client; the path may be a text."""
     world = World()
     with person_at(store) as ana:
         ana.will_answer("Run refund?", "Approve")
         call = run_until_done_async(
-            store.async_agent(), world.agent, "Go.", thread="t", path=tmp_path / "run.json", wait=PATIENCE
+            store.async_agent(),
+            world.agent,
+            "Go.",
+            thread="t",
+            path=str(tmp_path / "run.json"),
+            wait=PATIENCE,
         )
         asyncio.run(call)
     assert world.refunded == [7]

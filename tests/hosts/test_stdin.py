@@ -78,10 +78,11 @@ def test_prompt_that_shows_nothing_gets_a_title(
     assert store.agent().inbox()[0].prompt.title == shown
 
 
-def test_line_has_no_end_of_line_in_it(store: ThrowawayStore) -> None:
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"], ids=["line feed", "both", "carriage return"])
+def test_line_has_no_end_of_line_in_it(store: ThrowawayStore, end: str) -> None:
     """`input` never returns one, and programs rely on it."""
     with store.scripted_person() as ana:
-        ana.will_answer("Text?", "two\nlines")
+        ana.will_answer("Text?", f"two{end}lines")
         assert human_input("Text?", client=store.agent(), wait=PATIENCE) == "two lines"
 
 

@@ -21,6 +21,8 @@ __all__ = [
     "IDS",
     "NO_TEXT",
     "capabilities",
+    "choose",
+    "first_page",
     "gates",
     "lists",
     "pick",
@@ -153,9 +155,35 @@ def reach(dialogs: Sequence[Dialog], capability: Capability, *givens: Given) -> 
     return dialog
 
 
-def pick(dialogs: Sequence[Dialog], capability: Capability, wanted: Sequence[str]) -> str | None:
+def first_page(dialogs: Sequence[Dialog], question: int = 0) -> Dialog:
+    """Return the dialog that a question of a round begins with."""
+    return next(dialog for dialog in dialogs if dialog.question == question)
+
+
+def choose(
+    dialogs: Sequence[Dialog], capability: Capability, wanted: Sequence[str], question: int = 0
+) -> str:
+    """Return the reply of a person who wants these numbers: by rows where all have one, or else by typing them."""
+    first = first_page(dialogs, question)
+    rows = {row.reply for dialog in dialogs if dialog.question == question for row in dialog.rows}
+    can_join = first.is_multiple or first.gathers or len(wanted) == 1
+    if set(wanted) <= rows and can_join:
+        reply = pick(dialogs, capability, wanted, question)
+        assert reply is not None
+        return reply
+    assert first.allows_free_text
+    for number in wanted:
+        assert number in rows or f"\n{number} " in first.text.partition("by typing:")[2]
+    came = unfold(first, ", ".join(wanted))
+    assert isinstance(came, str)
+    return came
+
+
+def pick(
+    dialogs: Sequence[Dialog], capability: Capability, wanted: Sequence[str], question: int = 0
+) -> str | None:
     """Choose the rows that stand for `wanted`, and nothing by typing; return the reply that comes of it."""
-    dialog, left = dialogs[0], list(wanted)
+    dialog, left = first_page(dialogs, question), list(wanted)
     for _ in range(400):
         labels = {row.reply: row.label for row in dialog.rows if row.kind is RowKind.REPLY}
         here = [reply for reply in left if reply in labels]

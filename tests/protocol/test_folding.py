@@ -13,11 +13,12 @@ from assent.protocol.error import UnrecognisedError
 from assent.protocol.folding import fold_prompt
 from assent.protocol.gate import CHUNK_LOOP, CONTEXTS, Context, Gate, check_question, follow_up, read_choice
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, question
-from assent.protocol.reply import recognise
+from assent.protocol.reply import read_field, recognise
 from tests.protocol.dialogs import (
     IDS,
     NO_TEXT,
     capabilities,
+    choose,
     gates,
     lists,
     pick,
@@ -354,22 +355,23 @@ def test_every_set_of_options_can_be_chosen(
     positions = data.draw(
         st.lists(st.integers(0, len(field.options) - 1), min_size=1, max_size=4, unique=True)
     )
-    wanted = [f"{position + 1}." for position in positions]
-    reply = pick(dialogs, capability, wanted) if _has_rows(dialogs, wanted) else None
-    if reply is None:
-        assert dialogs[0].allows_free_text
-        came = unfold(dialogs[0], ", ".join(wanted))
-        assert isinstance(came, str)
-        reply = came
+    reply = choose(dialogs, capability, [f"{position + 1}." for position in positions])
     assert set(recognise(prompt, reply)[field.name]) == {
         field.options[position].key for position in positions
     }
 
 
-def _has_rows(dialogs: tuple[Dialog, ...], wanted: list[str]) -> bool:
-    rows = {row.reply for dialog in dialogs for row in dialog.rows}
-    can_join = dialogs[0].is_multiple or dialogs[0].gathers or len(wanted) == 1
-    return set(wanted) <= rows and can_join
+@modest
+@given(capabilities, rounds)
+def test_every_option_of_every_question_of_a_round_can_be_chosen(
+    capability: Capability, prompt: Prompt
+) -> None:
+    """Each question has pages of its own, and none leads to another one's."""
+    dialogs = fold_prompt(prompt, capability)
+    for place, field in enumerate(prompt.fields):
+        for number, option in enumerate(field.options, start=1):
+            reply = choose(dialogs, capability, [f"{number}."], place)
+            assert read_field(field, reply) == (option.key,)
 
 
 @proves("G7")

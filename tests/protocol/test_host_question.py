@@ -6,10 +6,13 @@ from hypothesis import strategies as st
 
 from assent.protocol.answer import FieldValues
 from assent.protocol.ask import Ask
+from assent.protocol.capability import Capability
 from assent.protocol.error import BadPromptError, TooLargeError
+from assent.protocol.folding import fold_prompt
 from assent.protocol.host_question import HostOption, HostQuestion, HostReply, host_prompt, host_replies
 from assent.protocol.prompt import MAX_FIELDS, MAX_TITLE, Prompt, check_prompt
 from assent.protocol.reply import recognise
+from tests.protocol.dialogs import capabilities, choose
 from tests.protocol.strategies import modest
 from tests.samples import new_answer, new_ask
 
@@ -46,6 +49,14 @@ QUESTIONS = st.lists(
     min_size=1,
     max_size=4,
 )
+CHOICES = st.builds(
+    HostQuestion,
+    st.just("key"),
+    st.just("Which?"),
+    st.lists(OPTIONS, min_size=1, max_size=9).map(tuple),
+    multiple=st.booleans(),
+    free=st.booleans(),
+)
 
 
 def answered(prompt: Prompt, values: FieldValues) -> Ask:
@@ -73,6 +84,22 @@ def test_every_option_can_be_typed_and_comes_back_as_the_hosts_own(
     reply = "\n".join(typed) if len(typed) > 1 else typed[0].partition(": ")[2]
     values = recognise(prompt, reply)
     assert host_replies(questions, answered(prompt, values)) == tuple(wanted)
+
+
+@modest
+@given(CHOICES, capabilities, st.data())
+def test_every_set_of_a_hosts_options_can_be_chosen_on_any_surface_and_comes_back(
+    question: HostQuestion, capability: Capability, data: st.DataObject
+) -> None:
+    """From one host's limits to another's: paged, listed or typed, the asking host gets its own labels, and no other."""
+    prompt = host_prompt([question])
+    most = len(question.options) if question.multiple else 1
+    places = data.draw(
+        st.lists(st.integers(0, len(question.options) - 1), min_size=1, max_size=most, unique=True)
+    )
+    reply = choose(fold_prompt(prompt, capability), capability, [f"{place + 1}." for place in places])
+    (told,) = host_replies([question], answered(prompt, recognise(prompt, reply)))
+    assert told == HostReply(question.key, tuple(question.options[place].label for place in sorted(places)))
 
 
 def test_several_choices_come_back_in_the_order_of_the_list() -> None:
@@ -108,6 +135,15 @@ def test_long_question_keeps_all_its_words() -> None:
     prompt = host_prompt([HostQuestion("a", text)], body="context")
     assert len(prompt.title) == MAX_TITLE
     assert prompt.body == f"{text}\n\ncontext"
+
+
+@pytest.mark.parametrize("count", [1, 2], ids=["alone", "in a round"])
+def test_question_whose_first_line_shows_nothing_has_the_next_one_as_its_title(count: int) -> None:
+    """A line of hidden characters is no title, and whatever a host accepted can be asked."""
+    asked = [HostQuestion(str(place), "\u200b\nWhich?") for place in range(count)]
+    prompt = host_prompt(asked, title="\u200b\n\u200b\nWhich?")
+    assert prompt.title == "Which?"
+    assert "\u200b\nWhich?" in prompt.body
 
 
 def test_nothing_and_too_much_are_refused() -> None:

@@ -45,6 +45,7 @@ def test_receipt_is_told_in_one_sentence() -> None:
     assert render_granting(new_receipt()) == (
         f"ana approved it; {RECEIPT_ID} can be redeemed once, until 2030-01-01 13:00:00 UTC."
     )
+    assert render_granting(REDEEMED) == f"ana approved it; {RECEIPT_ID} is spent on it."
     for level, words in (
         (ReceiptLevel.NOTIFIED, "people were told"),
         (ReceiptLevel.AUTOMATED, "nobody was asked"),

@@ -13,7 +13,7 @@
 CrewAI takes any object with these two methods, so nothing of it is imported here.
 
 Rule 1: an empty reply is CrewAI's default outcome, and None its "not there": neither is ever returned. What ends without
-        an answer is raised, and the flow stops there.
+        an answer is raised, and the flow stops there; in a way that CrewAI lets through, which for `ask` few are.
 Rule 2: the key of an ask is the flow's id, the method and what is shown. A flow that is started again under its id and
         comes to the same point finds its ask; the same thing asked once more in one process is a new ask.
 """
@@ -24,7 +24,7 @@ import json
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 from assent.client.calls import Calls, value_of
 from assent.client.client import Client
@@ -34,7 +34,7 @@ from assent.protocol.canonical import digest
 from assent.protocol.host_question import HostOption, HostQuestion, host_prompt, host_replies
 from assent.protocol.prompt import Prompt, check_prompt
 
-__all__ = ["FeedbackRequest", "PersonProvider"]
+__all__ = ["FeedbackRequest", "PersonProvider", "UnansweredError"]
 
 
 class FeedbackRequest(Protocol):
@@ -47,6 +47,10 @@ class FeedbackRequest(Protocol):
     emit: list[str] | None
 
 
+class UnansweredError(BaseException):
+    """A flow's question has no answer. No `Exception`: CrewAI makes None of every one of those, and goes on."""
+
+
 class PersonProvider:
     """Asks a person for feedback and input, for as many flows as one likes."""
 
@@ -57,6 +61,10 @@ class PersonProvider:
         self._wait = wait
         self._seen: Counter[str] = Counter()
         self._lock = threading.Lock()
+
+    def __deepcopy__(self, memo: object) -> Self:
+        """Return the same one: CrewAI copies what stands in a flow's class for every flow, and the client is shared."""
+        return self
 
     def request_feedback(self, context: FeedbackRequest, flow: object) -> str:  # noqa: ARG002 - CrewAI's signature
         """Show what a method returned; return an outcome's name as it stands in `emit`, or words.
@@ -76,9 +84,17 @@ class PersonProvider:
         flow: object,
         metadata: dict[str, Any] | None = None,  # noqa: ARG002 - CrewAI's signature
     ) -> str:
-        """Ask a flow's own question; return the words. What is raised is said by `request_feedback`."""
+        """Ask a flow's own question; return the words.
+
+        Raises:
+            UnansweredError: there is no answer, or none yet; its cause is what `request_feedback` raises then.
+        """
         asked = HostQuestion("", message)
-        return run_call(self._ask((asked,), host_prompt([asked]), str(getattr(flow, "flow_id", "")), "ask"))
+        flow_id = str(getattr(flow, "flow_id", ""))
+        try:
+            return run_call(self._ask((asked,), host_prompt([asked]), flow_id, "ask"))
+        except Exception as error:
+            raise UnansweredError(str(error)) from error
 
     def _ask(self, asked: Sequence[HostQuestion], prompt: Prompt, flow_id: str, method: str) -> Call[str]:
         shown = host_key("crewai", self._thread or flow_id, method, digest(check_prompt(prompt)))

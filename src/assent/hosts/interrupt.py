@@ -61,13 +61,10 @@ def read_interrupt(key: str, value: Any, schema: Any = None) -> Wish:
         return Wish(key, "inbox", reviews)
     if _is_inbox(value):
         return Wish(key, "inbox_one", (_inbox_review(key, value),))
-    if isinstance(value, Mapping) and isinstance(value.get("action_requests"), list):
-        configs = {
-            config.get("action_name"): config.get("allowed_decisions")
-            for config in value.get("review_configs") or ()
-        }
+    if isinstance(value, Mapping) and _are_requests(value.get("action_requests")):
+        configs = _configs(value.get("review_configs"))
         reviews = tuple(
-            _tool_review(f"{key}:{number}", request, configs.get(request.get("name")))
+            _tool_review(f"{key}:{number}", request, configs.get(str(request.get("name"))))
             for number, request in enumerate(value["action_requests"], 1)
         )
         return Wish(key, "batched", reviews)
@@ -130,6 +127,20 @@ def _inbox_reply(review: ToolReview, verdict: Verdict) -> dict[str, Any]:
 
 
 # LangChain's middleware
+
+
+def _are_requests(given: Any) -> bool:
+    return isinstance(given, list) and bool(given) and all(isinstance(entry, Mapping) for entry in given)
+
+
+def _configs(given: Any) -> dict[str, Any]:
+    """Return the decisions that are allowed, by the name of the tool."""
+    entries = given if isinstance(given, list) else []
+    return {
+        str(entry.get("action_name")): entry.get("allowed_decisions")
+        for entry in entries
+        if isinstance(entry, Mapping)
+    }
 
 
 def _tool_review(key: str, request: Mapping[str, Any], allowed: Any) -> ToolReview:

@@ -11,8 +11,8 @@ __all__ = ["Kept"]
 class Kept:
     """The file of one run. It is there while the run waits, and gone once the run has ended."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: str | Path) -> None:
+        self._path = Path(path)
 
     def read(self) -> bytes | None:
         """Return what was kept; None if nothing is."""

@@ -2,7 +2,7 @@
 
     from assent.hosts.openai_agents import run_until_done
 
-    result = run_until_done(assent.connect(), agent, "Refund order 7.", thread="order-7", path=Path("order-7.json"))
+    result = run_until_done(assent.connect(), agent, "Refund order 7.", thread="order-7", path="order-7.json")
 
 The run's state is kept in a file before anybody is asked, and each ask has the tool call's id in its key. So a process
 that was killed while it waited goes on where it was.
@@ -66,7 +66,7 @@ def run_until_done(
     value: Any,
     *,
     thread: str,
-    path: Path,
+    path: str | Path,
     wait: float | None = None,
     **terms: Unpack[Terms],
 ) -> RunResult:
@@ -82,7 +82,7 @@ async def run_until_done_async(
     value: Any,
     *,
     thread: str,
-    path: Path,
+    path: str | Path,
     wait: float | None = None,
     **terms: Unpack[Terms],
 ) -> RunResult:

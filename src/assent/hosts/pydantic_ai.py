@@ -2,7 +2,7 @@
 
     from assent.hosts.pydantic_ai import run_until_done
 
-    result = run_until_done(assent.connect(), agent, "Refund order 7.", thread="order-7", path=Path("order-7.json"))
+    result = run_until_done(assent.connect(), agent, "Refund order 7.", thread="order-7", path="order-7.json")
 
 The agent's `output_type` includes `DeferredToolRequests`. The messages are kept in a file before anybody is asked, and
 each ask has the tool call's id in its key. So a process that was killed while it waited goes on where it was.
@@ -85,7 +85,7 @@ def run_until_done(
     prompt: str,
     *,
     thread: str,
-    path: Path,
+    path: str | Path,
     wait: float | None = None,
     **terms: Unpack[Terms],
 ) -> AgentRunResult[Any]:
@@ -101,7 +101,7 @@ async def run_until_done_async(
     prompt: str,
     *,
     thread: str,
-    path: Path,
+    path: str | Path,
     wait: float | None = None,
     **terms: Unpack[Terms],
 ) -> AgentRunResult[Any]:

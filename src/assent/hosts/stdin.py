@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import builtins
 import itertools
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Any
@@ -32,6 +33,7 @@ __all__ = ["EMPTY_LINE", "ask_instead_of_input", "human_input"]
 
 EMPTY_LINE = "(empty line)"
 _NO_PROMPT = "The program waits for a line."
+_line_ends = re.compile(r"\r\n?|\n")
 _BODY = f"For an empty line, answer {EMPTY_LINE}."
 
 
@@ -85,4 +87,4 @@ def _line(client: Client, prompt: str, key: str | None, title: str, wait: float 
     ask = yield from client.calls.open(shown, key=key)
     ended = (yield from client.calls.wait(ask.ask_id, wait)) if ask.is_open else ask
     line: Any = value_of(ended)
-    return "" if line.strip() == EMPTY_LINE else line.replace("\n", " ")
+    return "" if line.strip() == EMPTY_LINE else _line_ends.sub(" ", line)

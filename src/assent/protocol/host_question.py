@@ -116,7 +116,7 @@ def _headline(text: str, body: str) -> tuple[str, str]:
     text = text if not is_blank(text) else _NOTHING_SHOWN
     if len(text) <= MAX_TITLE and "\n" not in text.strip():
         return text.strip(), body
-    first = text.strip().split("\n", 1)[0]
+    first = next(line for line in text.strip().split("\n") if not is_blank(line))
     title = first if len(first) <= MAX_TITLE else first[: MAX_TITLE - 1] + "…"
     return title, f"{text}\n\n{body}" if body else text
 

@@ -119,12 +119,14 @@ def parse_receipt(text: bytes) -> Receipt:
 
 
 def render_granting(receipt: Receipt) -> str:
-    """Return who approved it, and until when it can be redeemed, in one sentence."""
-    until = render_instant(receipt.expires_at)
+    """Return who approved it, and until when it can be redeemed or that it was, in one sentence."""
+    rest = f"{receipt.receipt_id} can be redeemed once, until {render_instant(receipt.expires_at)}."
+    if receipt.redeemed_at is not None:
+        rest = f"{receipt.receipt_id} is spent on it."
     if receipt.level is ReceiptLevel.APPROVED:
-        return f"{render_name(receipt.by)} approved it; {receipt.receipt_id} can be redeemed once, until {until}."
+        return f"{render_name(receipt.by)} approved it; {rest}"
     told = "and people were told" if receipt.level is ReceiptLevel.NOTIFIED else "and nobody was asked"
-    return f"The policy lets it happen, {told}; {receipt.receipt_id} can be redeemed once, until {until}."
+    return f"The policy lets it happen, {told}; {rest}"
 
 
 def render_redeeming(receipt: Receipt) -> str:
