@@ -88,11 +88,12 @@ def _try(wire: Wire, world: World, fitting: Fitting, shown: Credential) -> None:
         wire.say(fault="other statuses", detail=f"{_name(fitting)} with {shown.name}: {error!r}")
         return
     about = f"{_name(fitting)} with {shown.name}: {sent.status} {sent.body[:100]!r}"
-    # Whoever has a good token of another project may ask about its own; what it is told must not be ours.
+    # Whoever has a good token of another project may ask about its own; what it is told must not be ours. Where the body
+    # names ours, it is not found, as if it were nowhere.
     is_about_own = shown.statuses == _FOREIGN and "{project}" not in fitting.verb.path
     if sent.status < 400 and not is_about_own:
         wire.say(fault="let in", detail=about)
-    elif sent.status >= 400 and sent.status not in (_ROLE if is_about_own else shown.statuses):
+    elif sent.status >= 400 and sent.status not in (_ROLE | _FOREIGN if is_about_own else shown.statuses):
         wire.say(fault="other statuses", detail=about)
     if _SECRET_WORD.encode() in sent.body:
         wire.say(fault="secrets told", detail=about)

@@ -1,10 +1,12 @@
 """`assent hook` as the host starts it: quick where there is nothing to ask, and never a yes of its own."""
 
 import json
+import signal
 import subprocess
 import sys
 import threading
 import time
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -135,6 +137,69 @@ def test_a_call_that_must_be_approved_is_refused_where_the_store_is_broken_or_ou
         assert "Traceback" not in ended.err
 
 
+@pytest.mark.parametrize("name", ["bash_source", "zsh_complete", "nonsense"])
+def test_a_variable_of_the_shells_completion_does_not_silence_a_hook(shell: Shell, name: str) -> None:
+    """The host would take the shell's script for a hook that had nothing to say, and let the call happen."""
+    ended = shell.run(*WATCHING, typed=event(), _ASSENT_COMPLETE=name)
+    assert decision(ended) == "deny"
+
+
+def test_an_event_that_is_too_large_is_not_read_on_from_its_middle() -> None:
+    """What is left of it after the limit might look like another event, about which nothing need be asked."""
+    code = (
+        "import io, sys; sys.argv = ['assent', 'hook', 'claude-code', '--ask', 'Bash']\n"
+        "from assent.hosts.claude_code import glance\n"
+        "glance.MAX_INPUT_BYTES = 99\n"
+        'rest = b\'{"hook_event_name": "Never heard of"}\'\n'
+        "sys.stdin = io.TextIOWrapper(io.BytesIO(b' ' * 100 + rest))\n"
+        "from assent.cli import main\n"
+        "main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stdout) == (2, "")
+
+
+@pytest.mark.parametrize("name", ["PermissionRequest", "PreToolUse"])
+def test_a_hook_that_the_host_ends_takes_its_ask_back(shell: Shell, name: str) -> None:
+    """Escape in the host's dialog: nobody waits for the answer any more, so nobody is asked for it."""
+    process = shell.start("hook", "claude-code", "--ask", "Bash(rm *)", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(event(hook_event_name=name).encode())
+    process.stdin.close()
+    process.stdin = None
+    ask = shell.only_open()
+    process.send_signal(signal.SIGTERM)
+    ended = shell.finish(process)
+    assert shell.ask(ask.ask_id).state == "withdrawn"
+    assert ended.status == 0
+    assert ("deny" in ended.out) is (name == "PreToolUse")
+
+
+def test_a_hook_that_is_ended_where_nobody_sits_leaves_its_ask_to_the_resumed_session(shell: Shell) -> None:
+    """The run was stopped from outside; its session can be taken up again, and finds the answer."""
+    process = shell.start("hook", "claude-code", "--ask", "Bash(rm *)", "--headless", stdin=subprocess.PIPE)
+    assert process.stdin is not None
+    process.stdin.write(event().encode())
+    process.stdin.close()
+    process.stdin = None
+    ask = shell.only_open()
+    process.send_signal(signal.SIGTERM)
+    ended = shell.finish(process)
+    assert shell.ask(ask.ask_id).is_open
+    assert decision(ended) == "deny"
+
+
+def test_a_call_that_must_be_confirmed_is_left_to_the_hosts_dialog_without_a_store(shell: Shell) -> None:
+    """Nobody else need be asked before that dialog opens."""
+    ended = shell.run("hook", "claude-code", "--confirm", "Bash(rm *)", typed=event())
+    assert decision(ended) == "ask"
+    assert not shell.store.exists()
+    other = shell.run("hook", "claude-code", "--confirm", "Bash(rm *)", typed=event("ls"))
+    assert (other.status, other.out) == (0, "")
+
+
 def test_a_pattern_that_is_none_stops_the_call(shell: Shell) -> None:
     """Whoever mistyped it meant to stop something."""
     ended = shell.run("hook", "claude-code", "--ask", "Bash(rm", typed=event("ls"))
@@ -150,10 +215,16 @@ def test_text_of_the_agent_cannot_leave_its_place_in_the_reply(shell: Shell) -> 
     assert decision(ended) in {"defer", "deny"}
 
 
+def _wait_on() -> None:
+    with suppress(Exception):  # such as an error of the system, which a time that is over must not look like
+        threading.Event().wait(PATIENCE)
+    threading.Event().wait(PATIENCE)
+
+
 def test_a_hook_that_hangs_refuses_before_the_host_loses_patience(monkeypatch: pytest.MonkeyPatch) -> None:
     """The host takes a hook that it gave up on for one that had nothing to say."""
     monkeypatch.setattr(hook, "GRACE_SECONDS", 0.05)
-    monkeypatch.setattr(hook, "_ask", lambda *_: threading.Event().wait(PATIENCE))
+    monkeypatch.setattr(hook, "_ask", lambda *_: _wait_on())
     told = hook._reply(Place(), "claude-code", json.loads(event()), Watch([], is_headless=False), 0)
     assert told is not None
     assert told["hookSpecificOutput"]["permissionDecision"] == "deny"
@@ -161,6 +232,7 @@ def test_a_hook_that_hangs_refuses_before_the_host_loses_patience(monkeypatch: p
 
 def test_an_ending_makes_no_store(shell: Shell) -> None:
     """A session that asked nothing leaves nothing behind."""
-    ended = shell.run("hook", "claude-code", typed=event(hook_event_name="Stop"))
-    assert (ended.status, ended.out, ended.err) == (0, "", "")
+    for name in ("Stop", "SessionEnd", "Notification"):
+        ended = shell.run("hook", "claude-code", typed=event(hook_event_name=name, message="Waiting"))
+        assert (ended.status, ended.out, ended.err) == (0, "", "")
     assert not shell.store.exists()

@@ -70,6 +70,56 @@ def test_a_second_install_changes_nothing_and_a_removal_leaves_what_was_there(
     assert settings.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_removal_puts_every_byte_back_where_nothing_else_changed(shell: Shell, settings: Path) -> None:
+    """However the file was written, and however often ours was; what was kept beside it is gone with it."""
+    theirs = b'{"permissions": {"allow": ["Bash(ls)"]},   "n": 1.50,\r\n "name": "Zo\\u00eb"}'
+    settings.write_bytes(theirs)
+    assert shell.run(*INSTALL, "--yes").status == 0
+    assert shell.run(*INSTALL, "--ask", "Bash(rm *)", "--mcp", "--yes").status == 0
+    assert settings.with_name("settings.json.before-assent").read_bytes() == theirs
+    assert shell.run(*INSTALL, "--remove", "--yes").status == 0
+    assert settings.read_bytes() == theirs
+    assert list(settings.parent.iterdir()) == [settings]
+
+
+def test_a_removal_keeps_what_was_changed_since(shell: Shell, settings: Path) -> None:
+    """The file that was kept is older than what somebody wrote."""
+    settings.write_text(THEIRS)
+    assert shell.run(*INSTALL, "--yes").status == 0
+    changed = json.loads(settings.read_text())
+    changed["model"] = "haiku"
+    changed["hooks"]["Stop"].append(
+        {"hooks": [{"type": "command", "command": "assent hook claude-code; ls"}]}
+    )
+    settings.write_text(json.dumps(changed))
+    ended = shell.run(*INSTALL, "--remove", "--yes")
+    assert ended.status == 0
+    assert "together with something else" in ended.err
+    left = json.loads(settings.read_text())
+    assert (left["model"], list(left["hooks"])) == ("haiku", ["Stop"])
+
+
+def test_a_store_that_is_named_is_where_the_hook_asks(shell: Shell, settings: Path) -> None:
+    """An option that had no effect would send the questions elsewhere."""
+    store = ("--store", "http://127.0.0.1:8484", "--project", "shop")
+    assert shell.run(*INSTALL, "--mcp", *store, "--yes").status == 0
+    written = json.loads(settings.read_text())
+    (entry,) = written["hooks"]["Stop"][0]["hooks"]
+    assert entry["command"].endswith("--store http://127.0.0.1:8484 --project shop")
+    servers = json.loads((shell.folder / ".mcp.json").read_text())
+    assert servers["mcpServers"]["assent"]["args"] == ["mcp", *store]
+    assert shell.run(*INSTALL, "--remove", "--yes").status == 0
+    assert not settings.exists()
+
+
+def test_a_password_is_not_written_into_settings(shell: Shell, settings: Path) -> None:
+    """Others read them, and they are kept in the repository."""
+    ended = shell.run(*INSTALL, "--store", "postgresql://ana:secret@db.example/assent", "--yes")
+    assert ended.status == 2
+    assert "secret" not in ended.err
+    assert not settings.exists()
+
+
 def test_what_was_made_from_nothing_is_gone_after_its_removal(shell: Shell, settings: Path) -> None:
     """Also the server that the agent's tools come from."""
     assert shell.run(*INSTALL, "--mcp", "--yes").status == 0

@@ -19,8 +19,11 @@ import pytest
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, ElicitResult, InputRequiredResult
 
+from assent import connect
+from assent.client.door import run_call, until
 from assent.protocol.principal import Role
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
@@ -94,6 +97,12 @@ def test_call_is_answered_from_another_terminal_while_it_waits(shell: Shell, era
     anyio.run(story)
 
 
+def head_of(shell: Shell) -> int:
+    """Return the number of the last thing that happened in the folder's project."""
+    with connect(shell.store, project=shell.folder.name) as client:
+        return run_call(until(client.door.head(client.project)))
+
+
 def _kill(shell: Shell) -> None:
     os.kill(int((shell.folder.parent / "pid").read_text()), signal.SIGKILL)
 
@@ -142,6 +151,29 @@ def test_form_of_a_server_that_was_killed_is_finished_by_the_next_one(shell: She
                 assert isinstance(result, CallToolResult)
                 came.append(content(result)["answer"])
         assert came == ["SQLite", "SQLite"]
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_answer_that_came_after_the_hosts_time_limit_is_found_by_the_same_call(
+    shell: Shell, era: str
+) -> None:
+    """The host gave up, and was told all the same before it said so; then nobody has heard the answer yet."""
+
+    async def story() -> None:
+        async with piped(shell, era, "--wait", "40") as host:
+            await host.list_tools()  # it is up
+            with pytest.raises(MCPError):
+                await host.call_tool("ask_user", QUESTION, read_timeout_seconds=3)
+            # In this thread: the host says nothing before the answer was handed out.
+            asked = shell.only_open()
+            answered = shell.answer(asked.ask_id, "SQLite")
+            wait_for(lambda: head_of(shell) > answered.sequence)
+            told = content(await host.call_tool("ask_user", QUESTION | {"wait_seconds": 0}))
+            assert (told["ask_id"], told.get("answer")) == (asked.ask_id, "SQLite")
+            again = content(await host.call_tool("ask_user", QUESTION | {"wait_seconds": 0}))
+            assert (again["state"], again["ask_id"] != asked.ask_id) == ("open", True)
 
     anyio.run(story)
 
@@ -265,14 +297,30 @@ def test_server_over_http_asks_in_the_hosts_dialog(shell: Shell, era: str) -> No
         anyio.run(story)
 
 
-REFUSED: list[tuple[int, Callable[[Web], dict[str, str]]]] = [
+REFUSED: list[tuple[int, Callable[[Web], Any]]] = [
     (401, lambda _: {}),
     (401, lambda _: {"authorization": "Bearer assent_0"}),
     (401, lambda made: {"authorization": f"Basic {made.token}"}),
     (421, lambda made: {"authorization": f"Bearer {made.token}", "host": "evil.example"}),
     (403, lambda made: {"authorization": f"Bearer {made.token}", "origin": "http://evil.example"}),
     (403, lambda made: {"authorization": f"Bearer {made.token}", "origin": "null"}),
+    (
+        403,
+        lambda made: [
+            ("authorization", f"Bearer {made.token}"),
+            ("origin", made.url.removesuffix("/mcp")),
+            ("origin", "http://evil.example"),
+        ],
+    ),
 ]
+
+
+SOCKET = {
+    "connection": "Upgrade",
+    "upgrade": "websocket",
+    "sec-websocket-version": "13",
+    "sec-websocket-key": "dGhlIHNhbXBsZSBub25jZQ==",
+}
 
 
 def test_server_over_http_takes_nothing_without_its_token_name_and_origin(shell: Shell) -> None:
@@ -282,7 +330,9 @@ def test_server_over_http_takes_nothing_without_its_token_name_and_origin(shell:
             httpx2.post(made.url, json={}, headers=headers(made), timeout=PATIENCE).status_code
             for _, headers in REFUSED
         ]
+        socket = httpx2.get(made.url, headers=SOCKET, timeout=PATIENCE).status_code
     assert came == [status for status, _ in REFUSED]
+    assert socket == 403
 
 
 def test_server_over_http_on_a_server_acts_for_whoever_calls(shell: Shell) -> None:
@@ -332,6 +382,20 @@ def test_server_on_a_pipe_on_a_server_waits_for_the_servers_people(shell: Shell,
     with throwaway(project="shop") as store, ThrowawayServer(store) as server:
         anyio.run(story)
     assert not shell.store.exists()
+
+
+def test_server_with_a_persons_token_takes_no_answer_from_the_hosts_dialog(shell: Shell) -> None:
+    """The server would record what a host made up as that person's own word, as sure as their token."""
+
+    async def story() -> None:
+        environ = {"ASSENT_STORE": server.url, "ASSENT_TOKEN": server.token(Role.HUMAN, "ana")}
+        async with piped(shell, ERAS[0], environ=environ, elicitation_callback=choose_sqlite) as host:
+            asked = content(await host.call_tool("ask_user", QUESTION | {"wait_seconds": 0.1}))
+        assert (asked["state"], asked.get("answer")) == ("open", None)
+        assert server.store.person("ana").show(asked["ask_id"]).is_open
+
+    with throwaway(project="shop") as store, ThrowawayServer(store) as server:
+        anyio.run(story)
 
 
 def test_server_on_a_database_asks_and_finds_its_answer(shell: Shell, database: str) -> None:

@@ -12,6 +12,10 @@ __all__ = ["main"]
 def main() -> NoReturn:
     """Run `assent` with this process's arguments and end with its exit status."""
     arguments = sys.argv[1:]
+    if arguments:
+        # A shell that completes words gives none. Whoever gives some is answered: a host must not take the shell's
+        # script for a hook that had nothing to say.
+        os.environ.pop("_ASSENT_COMPLETE", None)
     if arguments[:1] == ["hook"] and _is_idle(arguments[1:]):
         sys.exit(0)
     from assent.cli.exit import run

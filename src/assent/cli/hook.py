@@ -3,6 +3,7 @@
 Rule 1: standard output is a reply that the host understands, or nothing. A person's words go to standard error.
 Rule 2: fails closed. A call that must be approved is refused by every fault, and by a reply that comes too late: the host
         takes a hook that hangs for one that had nothing to say, so ours ends before the host loses patience.
+Rule 3: a host that ends its hook does not wait any more: where somebody sits at it, the ask is taken back.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import Any, NoReturn
+from typing import Any
 
 import click
 
@@ -22,7 +23,7 @@ from assent.cli.exit import DONE, USAGE, say
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
 from assent.cli.span import SPAN
-from assent.hosts.claude_code.glance import HOST, Watch, concerns, is_unattended, read_event
+from assent.hosts.claude_code.glance import HOST, Watch, concerns, make_watch, read_event
 from assent.hosts.claude_code.pattern import check_pattern
 
 __all__ = ["DEFAULT_WAIT_SECONDS", "GRACE_SECONDS", "command"]
@@ -31,6 +32,13 @@ DEFAULT_WAIT_SECONDS = 540
 """Claude Code gives a hook 600 seconds where nothing else is said."""
 GRACE_SECONDS = 20
 """So much later than its wait, a hook that is not done refuses and ends."""
+_LEAVE_SECONDS = 5.0
+"""So long a hook that the host has ended may take to take its ask back."""
+_AGAIN_SECONDS = 1.0
+
+
+class _OverError(BaseException):
+    """The time is over, or the host has ended this. It is no `Exception`: nothing on the way may take it for its own."""
 
 
 @click.command("hook", cls=PlacedCommand)
@@ -42,25 +50,39 @@ GRACE_SECONDS = 20
     metavar="PATTERN",
     help="A call that must be approved, as in 'Bash(rm *)'.",
 )
+@click.option(
+    "--confirm",
+    "confirmed",
+    multiple=True,
+    metavar="PATTERN",
+    help="A call that the host asks about in its own dialog.",
+)
 @click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]")
 @click.option("--headless", is_flag=True, help="Nobody sits at the host. [default: as the host tells]")
 @click.pass_obj
 def command(
-    place: Place, /, host: str, patterns: tuple[str, ...], wait: timedelta | None, *, headless: bool
+    place: Place,
+    /,
+    host: str,
+    patterns: tuple[str, ...],
+    confirmed: tuple[str, ...],
+    wait: timedelta | None,
+    *,
+    headless: bool,
 ) -> int:
     """Carry what an agent's host wants to know to the inbox, and the answer back.
 
     The host starts it; assent install claude-code writes that into its settings. Questions and requests for permission
     can be answered in the host's own dialog or anywhere else, and the first answer wins. A call that matches a PATTERN
-    happens only after a person approved exactly that call. Where nobody sits at the host, what nobody answers in time
-    is put off until the session is resumed.
+    happens only after a person approved exactly that call; for one of --confirm the host's own dialog is enough. Where
+    nobody sits at the host, both are approvals, and what nobody answers in time is put off until the session is resumed.
 
     \b
       assent hook claude-code --ask 'Bash(rm *)' --ask 'Write(.env)' < event.json
 
     Exit status: 0 the reply is on standard output, or there is none, 2 the event cannot be read.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    for pattern in patterns:
+    for pattern in (*patterns, *confirmed):
         try:
             check_pattern(pattern)
         except ValueError as error:
@@ -70,7 +92,7 @@ def command(
     except ValueError as error:
         say(f"What Claude Code wrote to standard input {error}, so nothing was asked.")
         return USAGE
-    watch = Watch(list(patterns), headless or is_unattended(place.environ))
+    watch = make_watch(list(patterns), confirmed, place.environ, is_headless=headless)
     if concerns(event, watch):
         seconds = DEFAULT_WAIT_SECONDS if wait is None else wait.total_seconds()
         reply = _reply(place, host, event, watch, seconds)
@@ -82,14 +104,16 @@ def command(
 def _reply(
     place: Place, host: str, event: Mapping[str, Any], watch: Watch, seconds: float
 ) -> dict[str, Any] | None:
-    from assent.hosts.claude_code.hook import failed
+    from assent.hosts.claude_code.hook import failed, reply_at_once
     from assent.protocol.error import AssentError
 
     try:
         with _in_time(seconds + GRACE_SECONDS):
-            return _ask(place, host, event, watch, seconds)
+            return reply_at_once(event, watch) or _ask(place, host, event, watch, seconds)
     except AssentError as error:
         sentence = error.message
+    except _OverError as over:
+        sentence = str(over)
     except Exception as error:  # noqa: BLE001 - rule 2: whatever it is, it is no yes
         sentence = f"Something unexpected happened ({type(error).__name__})."
     from assent.protocol.display import display
@@ -104,29 +128,46 @@ def _ask(
     from assent.cli.place import is_there
     from assent.client.door import run_call
     from assent.client.identity import agent
-    from assent.hosts.claude_code.hook import ENDINGS, reply_to
+    from assent.hosts.claude_code.hook import PASSING, key_of, reply_to, take_back
 
     folder = place.environ.get("CLAUDE_PROJECT_DIR")
     if folder:
         os.chdir(folder)  # where the agent happens to stand is no place for a store
-    if event["hook_event_name"] in ENDINGS and not is_there(place.address):
+    if event["hook_event_name"] in PASSING and not is_there(place.address):
         return None  # nothing was asked there, and there is no need to make it
+    key = key_of(event)
     with place.door() as door:
-        asker = place.client(door, agent(place.environ, host), via=f"host:{host}")
-        return run_call(reply_to(asker.calls, event, watch, seconds))
+        calls = place.client(door, agent(place.environ, host), via=f"host:{host}").calls
+        try:
+            return run_call(reply_to(calls, event, watch, seconds, key))
+        except _OverError:
+            if not watch.is_headless:  # else the session can be resumed, and finds it
+                run_call(take_back(calls, key))
+            raise
 
 
 @contextmanager
 def _in_time(seconds: float) -> Iterator[None]:
-    """Stop what takes longer, wherever it is."""
+    """Stop what takes longer, or what the host does not want any more, wherever it is."""
+    is_on = True
 
-    def stop(*_: object) -> NoReturn:
-        raise TimeoutError
+    def stop(number: int, _: object) -> None:
+        if not is_on:
+            return
+        if number != signal.SIGALRM:
+            signal.setitimer(signal.ITIMER_REAL, _LEAVE_SECONDS, _AGAIN_SECONDS)
+            signal.signal(number, signal.SIG_IGN)
+            raise _OverError("Claude Code has ended this.")
+        raise _OverError("It took too long.")
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    numbers = (signal.SIGALRM, signal.SIGTERM, signal.SIGHUP)
+    before = {number: signal.signal(number, stop) for number in numbers}
+    # More than once: whoever was interrupted might have gone on.
+    signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN_SECONDS)
     try:
         yield
     finally:
+        is_on = False
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -86,10 +86,11 @@ def codex(place: Place, /, **given: Any) -> int:
     plan = _plan(given)
     with place.door() as door:
         client = place.client(door, agent(place.environ, given["name"] or "codex"))
+        folder: Path = given["folder"].absolute()
         orders = CodexOrders(
             (_find(given["program"]), "app-server", *given["words"]),
-            _environ(place, plan),
-            given["folder"].absolute(),
+            _environ(place, plan, folder),
+            folder,
             (given["prompt"],),
             given["is_plan"],
             given["thread_id"],
@@ -136,7 +137,7 @@ def acp(place: Place, /, **given: Any) -> int:
 
         folder: Path = given["folder"].absolute()
         command_ = (_find(words[0]), *words[1:])
-        orders = AcpOrders(command_, _environ(place, plan), folder, (given["prompt"],))
+        orders = AcpOrders(command_, _environ(place, plan, folder), folder, (given["prompt"],))
         screen = Screen()
         try:
             return _end(screen, _run(AcpSession(client.calls, plan, orders, screen).drive()))
@@ -149,16 +150,23 @@ def acp(place: Place, /, **given: Any) -> int:
 
 @command.command("opencode")
 @click.argument("url", default=DEFAULT_URL)
+@click.option(
+    "--cd",
+    "folder",
+    type=_FOLDER,
+    metavar="DIR",
+    help="Carry what is asked in that folder. [default: the one that opencode was started in]",
+)
 @click.option("--as", "name", metavar="NAME", help="The name of the agent. [default: opencode]")
 @click.pass_obj
-def opencode(place: Place, /, url: str, name: str | None) -> int:
+def opencode(place: Place, /, url: str, folder: Path | None, name: str | None) -> int:
     """Carry what an opencode server asks to people and back, until it is stopped.
 
     The server keeps waiting as long as nobody has decided. Whoever answers first, here or in opencode, decides. Its
     password is read from OPENCODE_SERVER_PASSWORD; plain http goes to this machine only.
 
     \b
-      opencode serve --port 4096
+      opencode --port 4096
       assent host opencode http://127.0.0.1:4096
 
     Exit status: 1 no opencode answers, 3 stopped.
@@ -168,6 +176,7 @@ def opencode(place: Place, /, url: str, name: str | None) -> int:
         url,
         user=environ.get("OPENCODE_SERVER_USERNAME") or "opencode",
         password=environ.get("OPENCODE_SERVER_PASSWORD", ""),
+        folder=None if folder is None else folder.resolve(),
     )
     with place.door() as door:
         client = place.client(door, agent(environ, name or "opencode"))
@@ -218,12 +227,13 @@ def _plan(given: dict[str, Any]) -> Plan:
     return plan_run(Mode.LOOP, max=_MOST_TURNS, model=model, run_id=run_id, title=title)
 
 
-def _environ(place: Place, plan: Plan) -> dict[str, str]:
+def _environ(place: Place, plan: Plan, folder: Path) -> dict[str, str]:
     """Return what the agent inherits: the marks by which its own commands are known as an agent's."""
     address = place.address
     store = address if isinstance(address, str) else f"sqlite:///{address.resolve()}"
     marks = {"ASSENT_RUN_ID": plan.run_id, "ASSENT_STORE": store, "ASSENT_PROJECT": place.project_name}
-    return {**place.environ, **marks}
+    # What it logs is shown with every escape made visible, so it had better use none. Some believe PWD more than the system.
+    return {**place.environ, "NO_COLOR": "1", "PWD": str(folder), **marks}
 
 
 def _find(program: str) -> str:

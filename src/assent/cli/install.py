@@ -1,7 +1,8 @@
 """`assent install`: connects an agent's host to the inbox by its own settings file, and takes that out again.
 
 Rule 1: what will change is shown first, and a person says yes. Where an agent runs this, it is refused.
-Rule 2: the file is replaced whole or not at all, and the one before is kept beside it.
+Rule 2: the file is replaced whole or not at all, and the one that was there before ours is kept beside it. A removal puts
+        its very bytes back, where they say what is to be left.
 Rule 3: a file that lies elsewhere than it seems to is not touched: links come with a repository.
 """
 
@@ -11,6 +12,8 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Callable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import NamedTuple
@@ -24,6 +27,7 @@ from assent.cli.place import Place
 from assent.cli.span import SPAN
 from assent.hosts.claude_code.glance import HOST
 from assent.hosts.claude_code.pattern import check_pattern
+from assent.hosts.claude_code.settings import Settings, Wish
 
 __all__ = ["BACKUP", "command"]
 
@@ -35,6 +39,10 @@ class _Change(NamedTuple):
     path: Path
     before: str | None
     after: str
+    is_restored: bool = False
+    """What comes after is the file that was kept."""
+    is_kept: bool = True
+    """What was before is to be kept: it has nothing of ours."""
 
 
 @click.command("install", cls=PlacedCommand)
@@ -47,6 +55,13 @@ class _Change(NamedTuple):
     metavar="PATTERN",
     help="A call that must be approved, as in 'Bash(rm *)'.",
 )
+@click.option(
+    "--confirm",
+    "confirmed",
+    multiple=True,
+    metavar="PATTERN",
+    help="A call that the host asks about in its own dialog.",
+)
 @click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]")
 @click.option("--mcp", "with_server", is_flag=True, help="Give the agent the tools of assent mcp, too.")
 @click.option("--remove", is_flag=True, help="Take out what this has written, and nothing else.")
@@ -57,6 +72,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     /,
     host: str,
     patterns: tuple[str, ...],
+    confirmed: tuple[str, ...],
     wait: timedelta | None,
     *,
     is_user: bool,
@@ -68,7 +84,8 @@ def command(  # noqa: PLR0913 - one argument for each option
 
     Shows what will change in the host's settings, and asks you before it writes. What the agent's host wants to know
     can then be answered anywhere: questions, requests for permission. A call that matches a PATTERN happens only after
-    a person approved exactly that call; it stays so until --remove. No permission is ever loosened.
+    a person approved exactly that call, or, with --confirm, after somebody said yes in the host's own dialog or in the
+    inbox; it stays so until --remove. No permission is ever loosened.
 
     \b
       assent install claude-code
@@ -82,17 +99,19 @@ def command(  # noqa: PLR0913 - one argument for each option
         raise click.UsageError(
             "--mcp is for a project; for all of them there is: claude mcp add --scope user."
         )
-    for pattern in patterns:
+    for pattern in (*patterns, *confirmed):
         try:
             check_pattern(pattern)
         except ValueError as error:
             raise click.UsageError(str(error)) from None
+    _check_store(place)
     folder = _user_folder(place) if is_user else _project_folder()
     program = _program(is_user=is_user)
     seconds = DEFAULT_WAIT_SECONDS if wait is None else int(wait.total_seconds())
-    changes = [_settings_change(folder, is_user, None if remove else (program, patterns, seconds))]
+    wish = Wish(program, patterns, seconds, confirmed, place.store, place.project)
+    changes = [_settings_change(folder, is_user, None if remove else wish)]
     if with_server or (remove and not is_user):
-        changes.append(_server_change(folder, None if remove else program))
+        changes.append(_server_change(folder, None if remove else wish))
     due = [change for change in changes if change.after != (change.before or "")]
     if not due:
         say(f"Nothing is to be changed in {changes[0].path}.")
@@ -122,6 +141,16 @@ def _check_person(place: Place) -> None:
         )
 
 
+def _check_store(place: Place) -> None:
+    """Refuse to write a secret into a file that others read."""
+    from assent.client.place import is_database
+
+    if place.store and is_database(place.store) and place.shown != place.store:
+        raise click.UsageError(
+            "An address with a password or settings is not written into the host's settings: set ASSENT_STORE."
+        )
+
+
 def _user_folder(place: Place) -> Path:
     given = place.environ.get("CLAUDE_CONFIG_DIR")
     return Path(given) if given else Path.home() / ".claude"
@@ -143,38 +172,54 @@ def _program(*, is_user: bool) -> str:
     return "assent"
 
 
-def _settings_change(folder: Path, is_user: bool, wanted: tuple[str, tuple[str, ...], int] | None) -> _Change:
-    from assent.hosts.claude_code.settings import Wish, connect, disconnect, parse_settings, render_settings
+def _settings_change(folder: Path, is_user: bool, wish: Wish | None) -> _Change:
+    from assent.hosts.claude_code.settings import are_left, connect, disconnect
 
     path = folder / "settings.json" if is_user else folder / ".claude" / "settings.json"
-    before = _read(path, folder)
-    settings = parse_settings(before or "", str(path))
-    if wanted is None:
-        changed = disconnect(settings, str(path))
-    else:
-        changed = connect(settings, Wish(*wanted), str(path))
-        if settings.get("disableAllHooks"):
+
+    def change(settings: Settings) -> Settings:
+        if wish is not None and settings.get("disableAllHooks"):
             say(f"disableAllHooks is set in {path}: Claude Code starts no hook until it is taken out.")
-    return _Change(
-        path, before, before or "" if changed == settings else render_settings(changed, before or "")
-    )
+        if wish is None and are_left(settings):
+            say(f"A hook in {path} starts assent together with something else: it is left as it is.")
+        return disconnect(settings, str(path)) if wish is None else connect(settings, wish, str(path))
+
+    return _change(path, folder, change, lambda settings: disconnect(settings, str(path)))
 
 
-def _server_change(folder: Path, program: str | None) -> _Change:
-    from assent.hosts.claude_code.settings import (
-        connect_server,
-        disconnect_server,
-        parse_settings,
-        render_settings,
-    )
+def _server_change(folder: Path, wish: Wish | None) -> _Change:
+    from assent.hosts.claude_code.settings import connect_server, disconnect_server
 
     path = folder / ".mcp.json"
+
+    def change(settings: Settings) -> Settings:
+        return disconnect_server(settings) if wish is None else connect_server(settings, wish, str(path))
+
+    return _change(path, folder, change, disconnect_server)
+
+
+def _change(
+    path: Path,
+    folder: Path,
+    change: Callable[[Settings], Settings],
+    disconnect: Callable[[Settings], Settings],
+) -> _Change:
+    """Return what becomes of a file; `disconnect` takes out what is ours."""
+    from assent.hosts.claude_code.settings import parse_settings, render_settings
+    from assent.protocol.error import AssentError
+
     before = _read(path, folder)
     settings = parse_settings(before or "", str(path))
-    changed = disconnect_server(settings) if program is None else connect_server(settings, program, str(path))
-    return _Change(
-        path, before, before or "" if changed == settings else render_settings(changed, before or "")
-    )
+    changed, without = change(settings), disconnect(settings)
+    is_kept = without == settings
+    if changed == settings:
+        return _Change(path, before, before or "")
+    if changed == without:
+        with suppress(AssentError, OSError):
+            kept = _read(_backup_of(path), folder)
+            if kept is not None and parse_settings(kept, str(path)) == changed:
+                return _Change(path, before, kept, is_restored=True, is_kept=False)
+    return _Change(path, before, render_settings(changed, before or ""), is_kept=is_kept)
 
 
 def _read(path: Path, folder: Path) -> str | None:
@@ -189,6 +234,11 @@ def _read(path: Path, folder: Path) -> str | None:
         return None
     except UnicodeDecodeError:
         raise BadRequestError(f"{path} is no text in UTF-8, so it was left as it is.") from None
+
+
+def _backup_of(path: Path) -> Path:
+    whole = path.resolve()
+    return whole.with_name(whole.name + BACKUP)
 
 
 def _show(change: _Change) -> None:
@@ -215,12 +265,15 @@ def _write(change: _Change, folder: Path) -> None:
         raise ConflictError(f"{change.path} was changed by somebody else in the meantime: run this again.")
     target = change.path.resolve()
     target.parent.mkdir(parents=True, exist_ok=True)
-    if change.before is not None:
-        _replace(target.with_name(target.name + BACKUP), change.before, like=target)
+    kept = _backup_of(change.path)
+    if change.before is not None and change.is_kept:
+        _replace(kept, change.before, like=target)
     if change.after:
         _replace(target, change.after, like=target)
     else:
         target.unlink()
+    if change.is_restored:
+        kept.unlink(missing_ok=True)
 
 
 def _replace(path: Path, text: str, *, like: Path) -> None:

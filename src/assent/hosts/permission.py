@@ -39,11 +39,12 @@ class Permission(msgspec.Struct, frozen=True):
 
 
 def ask_permission(
-    calls: Calls, title: str, *, wait: float | None = None, **parts: Unpack[ApprovalParts]
+    calls: Calls, title: str, *, wait: float | None = None, spend_id: str = "", **parts: Unpack[ApprovalParts]
 ) -> Call[Permission]:
     """Ask whether an action may happen, wait for the answer, and spend it; `wait` are seconds, None is without end.
 
-    What the parts are is said by `client.approving.approve`; a host always has a `key`.
+    What the parts are is said by `client.approving.approve`; a host always has a `key`. Whoever asks at the same time for
+    one and the same act has the same `spend_id`: for them it is spent once, and both are told so.
     """
     told = yield from request_approval(calls, title, **parts)
     asked: Ask | None = None
@@ -65,7 +66,7 @@ def ask_permission(
             is_allowed=False, reason="It was approved, and there is no receipt of it.", ask=told
         )
     try:
-        yield from redeem(calls, told.receipt_id, parts["action"])
+        spent = yield from redeem(calls, told.receipt_id, parts["action"], command_id=spend_id)
     except AssentError as error:
         return Permission(is_allowed=False, reason=error.message, ask=asked)
-    return Permission(is_allowed=True, reason=render_granting(told), ask=asked)
+    return Permission(is_allowed=True, reason=render_granting(spent), ask=asked)

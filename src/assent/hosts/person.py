@@ -1,8 +1,9 @@
 """Whose reply it is that a host carries: the person who sits at it.
 
 A host's dialog is as good as a process that says so: its reply is recorded as `declared`, with the host's name. That
-suffices for questions, gates and confirms, and never for approvals. On a server an agent's token can never answer, so
-there a host's dialog carries nothing, and people answer on the surfaces of the server.
+suffices for questions, gates and confirms, and never for approvals. A server takes an answer for that of whoever the
+token belongs to, surely: an agent's can never answer, and what a host made up would be recorded as a person's own. So
+there a host's dialog carries nothing, whoever's the token is, and people answer on the surfaces of the server.
 """
 
 from __future__ import annotations
@@ -19,10 +20,9 @@ __all__ = ["person_at"]
 
 def person_at(asker: Calls, host: str) -> Call[Calls | None]:
     """Return the calls of the person whose replies `host` carries; nobody's where such a reply would not count."""
-    holder = yield from until(asker.door.who())
-    if holder is not None and holder.role is not Role.HUMAN:
+    if (yield from until(asker.door.who())) is not None:
         return None
-    who = holder or Principal(Role.HUMAN, _user())
+    who = Principal(Role.HUMAN, _user())
     return Calls(asker.door, asker.project, who, f"host:{host}", Assurance.DECLARED, asker.run_id)
 
 

@@ -6,6 +6,7 @@ arguments; what came of it is said as a line of JSON.
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -46,6 +47,7 @@ class Agent:
 
     async def new_session(self, cwd: str, **_: Any) -> NewSessionResponse:
         assert Path(cwd).is_absolute()
+        assert os.environ["PWD"] == cwd
         return NewSessionResponse(session_id="s1")
 
     async def cancel(self, session_id: str, **_: Any) -> None:  # noqa: ARG002 - the library's signature

@@ -1,15 +1,17 @@
 """Events of Claude Code become asks, and answers become replies in its own shapes; silence becomes neither yes nor no."""
 
+import json
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from assent import Ask, Client
 from assent.client.client import blocking
-from assent.hosts.claude_code.glance import Watch, concerns, is_unattended
-from assent.hosts.claude_code.hook import failed, reply_to
+from assent.hosts.claude_code.glance import Watch, concerns, make_watch
+from assent.hosts.claude_code.hook import failed, reply_at_once, reply_to
 from assent.protocol.error import AssentError, BadRequestError
 from assent.protocol.principal import Assurance
 from assent.testing import ThrowawayStore
@@ -81,6 +83,97 @@ def test_a_watched_call_that_nobody_answers_is_put_off_and_found_again(store: Th
     assert (second["permissionDecision"], second["updatedInput"]) == ("allow", {"command": "rm -rf build"})
     third = reply(agent, event("PreToolUse"), HEADLESS)
     assert third["permissionDecision"] == "deny"
+
+
+def call(name: str) -> dict[str, Any]:
+    """Return a call as the host writes it into its transcript."""
+    return {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "rm -rf build"}}
+
+
+def written(path: Path, *calls: dict[str, Any]) -> dict[str, Any]:
+    """Return the event of a watched call, from a host that has written down one message with these calls."""
+    said = {"type": "assistant", "message": {"role": "assistant", "content": [{"type": "text"}, *calls]}}
+    lines = [{"type": "user", "message": {"role": "user", "content": "Begin"}}, said, "unfinished"]
+    path.write_text("\n".join(json.dumps(line) for line in lines)[:-1])
+    return event("PreToolUse", transcript_path=str(path))
+
+
+@pytest.mark.parametrize(
+    ("calls", "decision"),
+    [(["toolu_1"], "defer"), (["toolu_1", "toolu_2"], "deny"), (["toolu_2"], "deny"), ([], "deny")],
+    ids=["alone", "with another", "another", "none"],
+)
+def test_a_watched_call_that_the_host_would_not_put_off_is_refused(
+    store: ThrowawayStore, tmp_path: Path, calls: list[str], decision: str
+) -> None:
+    """Of several calls at once the host puts off none, and lets happen what its own rules allow."""
+    given = written(tmp_path / "session.jsonl", *map(call, calls))
+    told = reply(store.agent(), given, HEADLESS._replace(is_hosted=True))
+    assert told["permissionDecision"] == decision
+    assert len(store.person().inbox()) == (decision == "defer")
+
+
+@pytest.mark.parametrize(
+    ("watch", "more"),
+    [
+        (HEADLESS._replace(can_defer=False), {}),
+        (HEADLESS, {"agent_id": "a1"}),
+        (HEADLESS._replace(is_hosted=True), {"transcript_path": "/nowhere/session.jsonl"}),
+        (HEADLESS._replace(is_hosted=True), {}),
+    ],
+    ids=["a screen", "a subagent", "no transcript", "none named"],
+)
+def test_a_watched_call_is_refused_where_nobody_would_take_it_up_again(
+    store: ThrowawayStore, watch: Watch, more: dict[str, Any]
+) -> None:
+    """A host with a screen ignores that a call is put off; a subagent, or a session that is not kept, ends with it."""
+    told = reply(store.agent(), event("PreToolUse", **more), watch)
+    assert told["permissionDecision"] == "deny"
+    assert "only call of its turn" in told["permissionDecisionReason"]
+    assert store.person().inbox() == []
+
+
+def test_a_call_that_must_be_confirmed_is_asked_in_the_hosts_dialog_or_else_approved(
+    store: ThrowawayStore,
+) -> None:
+    """The host's own dialog comes with a request for permission; where nobody sits at it, there is none."""
+    fetch = event("PreToolUse", "WebFetch", {"url": "https://example.com"})
+    watch = Watch(["Bash(rm *)"], is_headless=False, confirmed=["WebFetch", "Bash"])
+    told = reply_at_once(fetch, watch)
+    assert told is not None
+    assert told["hookSpecificOutput"]["permissionDecision"] == "ask"
+    assert concerns(fetch, watch)
+    assert reply_at_once(event("PreToolUse"), watch) is None  # it must be approved, too, and that is more
+    assert reply_at_once(fetch, watch._replace(is_headless=True)) is None
+    assert reply_at_once(event("PreToolUse", tool_name=None), watch) is None
+    assert reply_at_once(event("PermissionRequest"), watch) is None
+    alone = reply(store.agent(), fetch, watch._replace(is_headless=True))
+    assert alone["permissionDecision"] == "defer"
+
+
+def test_what_the_host_tells_whoever_sits_at_it_can_be_read_elsewhere(store: ThrowawayStore) -> None:
+    """In the topic of its name, and not longer than anybody would read."""
+    told = event(
+        "Notification", message="Claude is waiting " * 1_000, notification_type="idle_prompt", title=7
+    )
+    assert reply(store.agent(), told, ATTENDED) is None
+    (message,) = store.person().read("claude-code")
+    value = message.value
+    assert isinstance(value, dict)
+    assert set(value) == {"message", "notification_type", "session_id", "cwd"}
+    assert len(str(value["message"])) == 2_000
+
+
+def test_a_yes_is_good_for_all_hooks_that_one_host_starts_for_a_call_and_for_no_other(
+    store: ThrowawayStore,
+) -> None:
+    """Settings of the person and of the project both have one; the host lets happen what all of them allow."""
+    agent, ana = store.agent(), store.person(assurance=Assurance.TERMINAL)
+    here, resumed = HEADLESS._replace(host_id="7"), HEADLESS._replace(host_id="8")
+    reply(agent, event("PreToolUse"), here)
+    ana.answer(ana.inbox()[0].ask_id, "approve")
+    came = [reply(agent, event("PreToolUse"), watch) for watch in (here, here, resumed)]
+    assert [told["permissionDecision"] for told in came] == ["allow", "allow", "deny"]
 
 
 def test_a_watched_call_with_another_input_is_no_part_of_the_yes(store: ThrowawayStore) -> None:
@@ -254,6 +347,22 @@ def test_the_form_of_a_server_is_answered_with_values_of_its_types(store: Throwa
     assert told == {"hookEventName": "Elicitation", "action": "accept", "content": {"port": 80}}
 
 
+def test_the_form_of_a_server_is_asked_with_its_titles_however_long_its_message(
+    store: ThrowawayStore,
+) -> None:
+    """What a person reads is the title of a choice; what the server gets is its value."""
+    choices = [{"const": "eu-1", "title": "Europe"}, {"const": "us-1", "title": "America"}]
+    schema = {
+        "type": "object",
+        "properties": {"place": {"type": "string", "oneOf": choices}},
+        "required": ["place"],
+    }
+    long = "Where should it run?\n" * 200
+    given = event("Elicitation", mcp_server_name="shop", message=long, requested_schema=schema)
+    told = reply_while(store, given, HEADLESS, lambda ask: store.person().answer(ask.ask_id, "America"))
+    assert told == {"hookEventName": "Elicitation", "action": "accept", "content": {"place": "us-1"}}
+
+
 @pytest.mark.parametrize(
     "more",
     [
@@ -320,7 +429,7 @@ def test_a_fault_is_no_yes_and_leaves_the_hosts_dialog_where_there_is_one() -> N
         (event("Stop"), True, False),
         (event("Stop", background_tasks=[{}]), False, False),
         (event("SessionEnd"), True, False),
-        (event("Notification"), False, False),
+        (event("Notification"), True, True),
         (event("Never heard of"), False, False),
     ],
     ids=range(12),
@@ -333,16 +442,23 @@ def test_an_event_is_our_business_or_it_is_not(
 
 
 @pytest.mark.parametrize(
-    ("environ", "is_alone"),
+    ("environ", "is_headless", "can_defer"),
     [
-        ({"CLAUDE_CODE_SESSION_ATTENDED": "0", "CLAUDE_CODE_ENTRYPOINT": "cli"}, True),
-        ({"CLAUDE_CODE_SESSION_ATTENDED": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, False),
-        ({"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}, True),
-        ({"CLAUDE_CODE_ENTRYPOINT": "cli"}, False),
-        ({}, False),
+        ({"CLAUDE_CODE_SESSION_ATTENDED": "0", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, True, True),
+        ({"CLAUDE_CODE_SESSION_ATTENDED": "0", "CLAUDE_CODE_ENTRYPOINT": "cli"}, True, False),
+        ({"CLAUDE_CODE_SESSION_ATTENDED": "0", "CLAUDE_CODE_SESSION_KIND": "bg"}, True, False),
+        ({"CLAUDE_CODE_SESSION_ATTENDED": "1", "CLAUDE_CODE_ENTRYPOINT": "sdk-cli"}, False, False),
+        ({"CLAUDE_CODE_ENTRYPOINT": "sdk-py"}, True, True),
+        ({"CLAUDE_CODE_ENTRYPOINT": "cli"}, False, False),
+        ({}, False, True),
     ],
-    ids=range(5),
+    ids=range(7),
 )
-def test_the_host_tells_whether_somebody_sits_at_it(environ: dict[str, str], *, is_alone: bool) -> None:
-    """Older versions say it by how they were started."""
-    assert is_unattended(environ) is is_alone
+def test_the_host_tells_whether_somebody_sits_at_it_and_whether_it_has_a_screen(
+    environ: dict[str, str], *, is_headless: bool, can_defer: bool
+) -> None:
+    """Older versions say it by how they were started; a session in the background has a screen, too."""
+    watch = make_watch([], [], environ, is_headless=False)
+    assert (watch.is_headless, watch.can_defer) == (is_headless, can_defer)
+    assert make_watch([], [], environ, is_headless=True) == watch._replace(is_headless=True)
+    assert make_watch([], [], {**environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, is_headless=False).is_hosted

@@ -1,6 +1,7 @@
 """Patterns find the calls that must be approved, and rather one too many than one too few."""
 
 import time
+from pathlib import Path
 
 import pytest
 
@@ -30,6 +31,11 @@ __all__: list[str] = []
         "rm\tx",
         "true\nrm x",
         "{ rm x; }",
+        "rm$IFS-rf$IFS-x",
+        "{rm,-rf,x}",
+        "r\\\nm x",
+        "RM x",
+        "/bin/rm* x",
     ],
 )
 def test_a_command_is_found_wherever_it_stands_in_the_line(command: str) -> None:
@@ -66,6 +72,29 @@ def test_another_command_is_not_found(command: str) -> None:
         ("Bash(rm *)", "Bash", {"command": 7}, True),
         ("Bash(rm *)", "Bash", None, True),
         ("Bash(", "Read", {}, True),
+        ("Edit(app/[id]/page.tsx)", "Edit", {"file_path": "/srv/app/[id]/page.tsx"}, True),
+        ("Edit(app/[id]/page.tsx)", "Edit", {"file_path": "/srv/app/i/page.tsx"}, True),
+        ("Edit(app/[id]/page.tsx)", "Edit", {"file_path": "/srv/app/x/page.tsx"}, False),
+        ("Edit(src/**/*.sql)", "Edit", {"file_path": "/srv/src/a.sql"}, True),
+        ("Edit(src/**/*.sql)", "Edit", {"file_path": "/srv/src/a/b/c.sql"}, True),
+        ("Edit(src/**/*.sql)", "Edit", {"file_path": "/srv/src/a/c.py"}, False),
+        ("Write(./.env)", "Write", {"file_path": "/srv/shop/.env"}, True),
+        ("Write(~/.ssh/*)", "Write", {"file_path": "/srv/ana/.ssh/config"}, True),
+        ("Write(//etc/passwd)", "Write", {"file_path": "/etc/passwd"}, True),
+        ("Write(../other/*)", "Write", {"file_path": "/srv/other/x"}, True),
+        ("Write(src/db.py)", "Write", {"file_path": "/srv/src/../src//./db.py"}, True),
+        ("Write(.env)", "Write", {"file_path": "/srv/.ENV"}, True),
+        ("Write(.env)", "Write", {"file_path": "/srv/\0"}, False),
+        ("Edit(.env)", "Write", {"file_path": "/srv/.env"}, True),
+        ("Edit", "NotebookEdit", {"notebook_path": "/srv/a.ipynb"}, True),
+        ("Write(.env)", "Edit", {"file_path": "/srv/.env"}, False),
+        ("WebFetch(domain:example.com)", "WebFetch", {"url": "https://example.com/x"}, True),
+        ("WebFetch(domain:example.com)", "WebFetch", {"url": "https://example.org/x"}, False),
+        ("mcp__shop", "mcp__shop__refund", {}, True),
+        ("mcp__shop", "mcp__shopping__refund", {}, False),
+        ("mcp__shop(big*)", "mcp__shop__refund", {"a": "bigger"}, True),
+        ('Bash(git  commit -m "x" *)', "Bash", {"command": "git commit -m 'x' -a"}, True),
+        ("Bash(a[\\Z]b)", "Bash", {"command": "a[\\Z]b"}, True),
     ],
     ids=str,
 )
@@ -85,6 +114,24 @@ def test_a_hostile_text_is_looked_at_in_no_time_or_asked_about() -> None:
     assert time.monotonic() - began < 20
 
 
+def test_many_texts_are_no_way_around_the_limit_of_one() -> None:
+    """What a hook cannot look at in time, the host would let pass: then a person is asked."""
+    began = time.monotonic()
+    many = {"rows": ["git " * (MAX_MATCHED // 4)] * 2_000}
+    assert must_ask(["mcp__shop(git * * --force)"], "mcp__shop__sync", many)
+    assert must_ask(["mcp__shop(never)"], "mcp__shop__sync", {"rows": [""] * (MAX_MATCHED + 1)})
+    assert not must_ask(["mcp__shop(never)"], "mcp__shop__sync", {"rows": ["", 1, None]})
+    assert time.monotonic() - began < 20
+
+
+def test_a_file_is_found_by_where_its_path_leads(tmp_path: Path) -> None:
+    """A link that an agent made is no other name for what must be approved."""
+    (tmp_path / ".env").write_text("x")
+    (tmp_path / "notes.txt").symlink_to(".env")
+    assert is_match("Write(.env)", "Write", {"file_path": str(tmp_path / "notes.txt")})
+    assert not is_match("Write(.env)", "Write", {"file_path": str(tmp_path / "other.txt")})
+
+
 @pytest.mark.parametrize("pattern", ["", "Bash(", "(rm)", "Bash rm", "Bash(rm) x"])
 def test_what_is_no_pattern_is_refused_where_it_is_written(pattern: str) -> None:
     """A slip of the finger must not look as if something were watched."""
@@ -95,3 +142,4 @@ def test_what_is_no_pattern_is_refused_where_it_is_written(pattern: str) -> None
 def test_the_host_is_told_by_one_expression_which_tools_are_watched() -> None:
     """Each tool once; the hook is not even started for another one."""
     assert matcher_of(["Bash(rm *)", "Bash(git *)", "mcp__shop__*"]) == "Bash|mcp__shop__.*"
+    assert matcher_of(["Edit(.env)", "mcp__db"]) == "Edit|MultiEdit|Write|NotebookEdit|mcp__db|mcp__db__.*"

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from assent.hosts.claude_code.settings import (
     Wish,
+    are_left,
     connect,
     connect_server,
     disconnect,
     disconnect_server,
-    found_patterns,
+    found_words,
     parse_settings,
     render_settings,
 )
@@ -64,8 +65,55 @@ def test_a_call_that_had_to_be_approved_still_has_to_be_after_the_next_install()
     """Patterns are added; nothing is loosened but by taking all of it out."""
     once = connect({}, WISH, "x")
     twice = connect(once, Wish("assent", ("Write(.env)",), 60), "x")
-    assert found_patterns(twice) == ("Bash(rm *)", "Write(.env)")
-    assert found_patterns(connect(twice, Wish("assent", (), 60), "x")) == ("Bash(rm *)", "Write(.env)")
+    assert found_words(twice, "--ask") == ("Bash(rm *)", "Write(.env)")
+    third = connect(twice, Wish("assent", (), 60, ("WebFetch",)), "x")
+    assert found_words(third, "--ask") == ("Bash(rm *)", "Write(.env)")
+    assert found_words(connect(third, WISH, "x"), "--confirm") == ("WebFetch",)
+
+
+@pytest.mark.parametrize(
+    "written", ["--ask='Bash(rm *)'", '--ask "Bash(rm *)"', "--headless --ask 'Bash(rm *)'"]
+)
+def test_a_pattern_that_somebody_wrote_by_hand_is_not_lost(written: str) -> None:
+    """However it is spelled: what is lost would no longer be asked about."""
+    command = f"assent hook claude-code {written} || exit 2"
+    settings = {
+        "hooks": {"PreToolUse": [{"matcher": "Bash", "hooks": [{"type": "command", "command": command}]}]}
+    }
+    connected = connect(settings, Wish("assent", (), 60), "x")
+    assert found_words(connected, "--ask") == ("Bash(rm *)",)
+    assert disconnect(connected, "x") == {}
+
+
+@pytest.mark.parametrize(
+    ("command", "is_told"),
+    [
+        ("assent hook claude-code --wait 540s && notify-send done", True),
+        ("assent hook claude-code; notify-send done", True),
+        ("assent hook claude-code --wait 540s --else x", True),
+        ("assent hook claude-code --ask 'x", True),
+        ("timeout 60 assent hook claude-code", True),
+        ("LOG=1 assent hook claude-code", True),
+        ("assent hook claude-code-else", False),
+        ("other/notassent hook claude-code", False),
+    ],
+)
+def test_a_command_to_which_somebody_added_something_is_theirs(command: str, *, is_told: bool) -> None:
+    """It is neither taken out nor rewritten, and whoever removes ours is told of it."""
+    theirs = {"hooks": {"Stop": [{"hooks": [{"type": "command", "command": command}]}]}}
+    assert disconnect(theirs, "x") == theirs
+    assert disconnect(connect(theirs, WISH, "x"), "x") == theirs
+    assert are_left(theirs) is is_told
+
+
+def test_where_to_ask_stays_until_another_place_is_named() -> None:
+    """A store that was named once is not forgotten by the next install."""
+    placed = WISH._replace(store="http://127.0.0.1:8484", project="shop")
+    once = connect({}, placed, "x")
+    assert found_words(connect(once, WISH, "x"), "--store") == ("http://127.0.0.1:8484",)
+    moved = connect(once, WISH._replace(store="sqlite:///a b.db"), "x")
+    assert found_words(moved, "--store") == ("sqlite:///a b.db",)
+    assert found_words(moved, "--project") == ("shop",)
 
 
 def test_no_permission_is_written() -> None:
@@ -77,7 +125,7 @@ def test_no_permission_is_written() -> None:
 def test_a_watched_call_is_stopped_where_the_hook_cannot_be_started_and_the_host_waits_longer_than_people() -> (
     None
 ):
-    """The host takes only status 2 for a no, and a hook that it gave up on for none."""
+    """The host takes only status 2 for a no, and a hook that it gave up on only where it is told to."""
     before = connect({}, WISH, "x")["hooks"]["PreToolUse"]
     (entry,) = before[1]["hooks"]
     assert before[1]["matcher"] == "Bash"
@@ -85,17 +133,23 @@ def test_a_watched_call_is_stopped_where_the_hook_cannot_be_started_and_the_host
         "type": "command",
         "command": "assent hook claude-code --wait 540s --ask 'Bash(rm *)' || exit 2",
         "timeout": 600,
+        "onFailure": "block",
     }
 
 
 def test_a_pattern_cannot_leave_its_place_in_the_command() -> None:
     """A quote in it stays in it."""
     nasty = "Bash(x'; touch y; ')"
-    assert found_patterns(connect({}, Wish("/a b/assent", (nasty,), 1), "x")) == (nasty,)
+    assert found_words(connect({}, Wish("/a b/assent", (nasty,), 1), "x"), "--ask") == (nasty,)
 
 
 @pytest.mark.parametrize(
-    "text", ["{", "[]", '{"a": 1, "a": 2}', '{"a": 1} // x', "\ufeff{}", "[" * 100_000], ids=range(6)
+    "text",
+    [
+        *("{", "[]", '{"a": 1, "a": 2}', '{"a": 1} // x', "\ufeff{}", "[" * 100_000),
+        *('{"a": NaN}', '{"a": -Infinity}', '{"a": 1e400}', '{"a": "\\ud800"}'),
+    ],
+    ids=range(10),
 )
 def test_a_file_that_could_not_be_written_back_is_refused(text: str) -> None:
     """It is left as it is, and the sentence says so."""
@@ -115,15 +169,26 @@ def test_the_indent_of_the_file_is_kept_and_its_letters_too() -> None:
     text = '{\n\t"name": "Zoë"\n}\n'
     assert render_settings(parse_settings(text, "x"), text) == text
     assert json.loads(render_settings({"a": 1}, "")) == {"a": 1}
+    windows = text.replace("\n", "\r\n")
+    assert render_settings(parse_settings(windows, "x"), windows) == windows
 
 
 def test_our_server_is_added_and_removed_and_another_of_its_name_is_left_alone() -> None:
     """The file of a project's MCP servers."""
     theirs = {"mcpServers": {"db": {"command": "db"}}}
-    added = connect_server(theirs, "assent", "x")
+    added = connect_server(theirs, WISH, "x")
     assert added["mcpServers"]["assent"] == {"command": "assent", "args": ["mcp"]}
     assert disconnect_server(added) == theirs
+    added["mcpServers"]["assent"]["env"] = {"ASSENT_PROJECT": "shop"}
+    again = connect_server(added, WISH._replace(program="bin/assent", store="http://x"), "x")
+    assert again["mcpServers"]["assent"] == {
+        "command": "bin/assent",
+        "args": ["mcp", "--store", "http://x"],
+        "env": {"ASSENT_PROJECT": "shop"},
+    }
+    assert connect_server(again, WISH, "x")["mcpServers"]["assent"]["args"] == ["mcp", "--store", "http://x"]
+    assert disconnect_server(again) == theirs
     other = {"mcpServers": {"assent": {"command": "other"}}}
     assert disconnect_server(other) == other
     with pytest.raises(BadRequestError, match="another server"):
-        connect_server(other, "assent", "x")
+        connect_server(other, WISH, "x")

@@ -6,6 +6,7 @@ is said as a message of the agent, so that a test reads it on standard output.
 """
 
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -44,6 +45,7 @@ class AppServer:
         return message
 
     def serve(self) -> None:
+        assert os.environ["NO_COLOR"]
         first = self.receive()
         assert first["method"] == "initialize"
         assert first["params"]["capabilities"] == {"experimentalApi": True}

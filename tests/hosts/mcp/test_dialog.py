@@ -217,6 +217,46 @@ def test_call_that_its_host_cancels_takes_its_ask_back(world: World, era: str) -
 
 
 @pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("key", [None, "db"])
+def test_call_that_is_cancelled_leaves_its_ask_to_another_one_that_waits_for_it(
+    world: World, era: str, key: str | None
+) -> None:
+    """The same call twice at once is one ask; whoever still waits gets its answer."""
+
+    async def story() -> None:
+        told: list[dict[str, Any]] = []
+        arguments = QUESTION if key is None else QUESTION | {"key": key}
+
+        async def stay(host: Host) -> None:
+            told.append(await host.told("ask_user", **arguments))
+
+        async with world.host(era, wait=PATIENCE) as host, anyio.create_task_group() as staying:
+            staying.start_soon(stay, host)
+            ask = await world.only_open()
+            waiting = anyio.Event()
+
+            async def hear(progress: float, total: float | None, message: str | None) -> None:
+                del progress, total, message
+                waiting.set()
+
+            async def leave() -> None:
+                await host.client.call_tool("ask_user", arguments, progress_callback=hear)
+
+            with anyio.fail_after(PATIENCE):
+                async with anyio.create_task_group() as leaving:
+                    leaving.start_soon(leave)
+                    await waiting.wait()
+                    leaving.cancel_scope.cancel()
+                for _ in range(20):  # the notice that came before them has been heard, and had its effect
+                    await host.told("inbox")
+            assert world.person.show(ask.ask_id).is_open
+            world.person.answer(ask.ask_id, "SQLite")
+        assert [each["answer"] for each in told] == ["SQLite"]
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
 def test_call_that_its_host_gave_up_in_time_is_asked_again_and_finds_its_ask(world: World, era: str) -> None:
     """A time limit is no change of mind, although hosts send a cancellation for it."""
 

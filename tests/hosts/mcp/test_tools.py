@@ -1,5 +1,6 @@
 """Each tool, in both eras: what it does, and that it tells the truth about it."""
 
+import os
 from typing import Any
 
 import anyio
@@ -316,6 +317,7 @@ HOSTILE: list[tuple[str, Any]] = [
     ("ask_user", {"question": "x", "as": "human:ana"}),
     ("open_gate", {"context": "phase-gate", "summary": " "}),
     ("request_approval", {"title": "x", "action": {}, "category": "nonsense"}),
+    ("request_approval", {"title": "x", "action": {"a": 1}, "life_seconds": 10**15}),
     ("redeem_approval", {"receipt_id": "rcp_none", "action": {}}),
     ("review_findings", {"findings": [{}], "document": "\x00"}),
     ("check_control", {"run_id": "\x1b[31m"}),
@@ -338,5 +340,22 @@ def test_call_that_cannot_be_done_is_one_sentence_and_asks_nobody(
         assert "\x1b" not in text_of(result)
         assert "unexpected" not in text_of(result), text_of(result)
         assert world.open() == []
+
+    anyio.run(story)
+
+
+def test_calls_that_cannot_be_done_leave_nothing_behind(world: World) -> None:
+    """An agent that gets it wrong a thousand times must not use up what the server has."""
+
+    async def story() -> None:
+        async with world.host(LEGACY) as host:
+            before = None
+            for number in range(60):
+                told = await host.told("ask_user", question=f"Which {number}?", options=["a", "a"])
+                assert told["error"]["code"] == "bad_prompt"
+                if number == 9:
+                    before = len(os.listdir("/dev/fd"))  # noqa: PTH208 - names only
+            assert before is not None
+            assert len(os.listdir("/dev/fd")) < before + 25  # noqa: PTH208 - names only
 
     anyio.run(story)

@@ -3,9 +3,11 @@
 import json
 import queue
 import threading
+import time
 from base64 import b64encode
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
+from urllib.parse import parse_qs
 
 __all__ = ["PASSWORD", "OpencodeDouble"]
 
@@ -22,6 +24,10 @@ class OpencodeDouble:
         self.replies: list[tuple[str, str, str, Any]] = []
         """Kind, id, verb and body of what came back."""
         self.listeners: list[queue.Queue[str | None]] = []
+        self.folders: set[str] = set()
+        """All folders that requests were about; empty is the server's own."""
+        self.delay_seconds = 0.0
+        """How long it thinks before it says what waits."""
         self.lock = threading.Lock()
         self.server = _Server(self)
         self.thread = threading.Thread(target=self.server.serve_forever, args=(0.05,), daemon=True)
@@ -89,12 +95,19 @@ class _Request(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
         """Keep standard error for the test."""
 
+    def _take_folder(self) -> None:
+        """Keep the folder that a request is about, and leave the path without it."""
+        self.path, _, query = self.path.partition("?")
+        self.server.double.folders |= set(parse_qs(query).get("directory", [""]))
+
     def do_GET(self) -> None:
+        self._take_folder()
         if self.headers.get("authorization") != _SHOWN:
             self._reply(401, {})
         elif self.path == "/event":
             self._stream()
         elif self.path.strip("/") in self.server.double.waiting:
+            time.sleep(self.server.double.delay_seconds)
             with self.server.double.lock:
                 self._reply(200, list(self.server.double.waiting[self.path.strip("/")].values()))
         else:
@@ -102,6 +115,7 @@ class _Request(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = json.loads(self.rfile.read(int(self.headers.get("content-length") or 0)) or b"{}")
+        self._take_folder()
         double = self.server.double
         _, kind, request_id, verb = self.path.split("/")
         with double.lock:

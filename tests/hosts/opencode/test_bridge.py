@@ -1,5 +1,6 @@
 """`assent host opencode` against a server that speaks as opencode does and checks what it is sent."""
 
+import asyncio
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from assent.hosts.opencode.server import OpencodeServer
 from assent.protocol.ask import Ask, State
 from tests.cli.shell import PATIENCE, Shell, wait_for
 from tests.hosts.opencode.server_double import PASSWORD, OpencodeDouble
@@ -76,6 +78,20 @@ def test_questions_are_answered_by_place_with_opencode_s_own_labels(
     wait_for(lambda: bool(double.replies))
     answers = {"answers": [["Colour 7"], ["Colour 1", "Colour 3"]]}
     assert double.replies == [("question", "que_1", "reply", answers)]
+
+
+@pytest.mark.parametrize("is_named", [True, False], ids=["named", "not named"])
+def test_every_request_is_about_the_folder_that_was_named(
+    shell: Shell, double: OpencodeDouble, tmp_path: Path, *, is_named: bool
+) -> None:
+    """A server has sessions in many folders, and tells of one; without a name it is its own."""
+    options = ("--cd", str(tmp_path)) if is_named else ()
+    shell.start("host", "opencode", double.url, *options, OPENCODE_SERVER_PASSWORD=PASSWORD)
+    listening(double)
+    double.ask("question", QUESTION)
+    shell.run("answer", shell.only_open().ask_id, "--decline")
+    wait_for(lambda: bool(double.replies))
+    assert double.folders == {str(tmp_path.resolve()) if is_named else ""}
 
 
 @pytest.mark.parametrize(
@@ -210,3 +226,21 @@ def test_server_whose_password_is_not_known_is_told_in_one_sentence(
     ended = shell.run("host", "opencode", double.url)
     assert (ended.status, ended.err.count("\n")) == (1, 1)
     assert "set OPENCODE_SERVER_PASSWORD" in ended.err
+
+
+def test_server_that_is_slow_to_set_its_project_up_is_waited_for(
+    double: OpencodeDouble, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first list takes longer than any reply may: that is no server which is not there."""
+    monkeypatch.setattr("assent.hosts.opencode.server._REPLY_SECONDS", 0.5)
+    double.delay_seconds = 2.0
+    double.ask("question", QUESTION)
+
+    async def look() -> list[Any]:
+        server = OpencodeServer(double.url, password=PASSWORD)
+        try:
+            return await server.questions()
+        finally:
+            await server.close()
+
+    assert asyncio.run(look()) == [QUESTION]

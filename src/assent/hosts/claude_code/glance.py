@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ __all__ = [
     "QUESTION_TOOL",
     "Watch",
     "concerns",
-    "is_unattended",
+    "make_watch",
     "nothing_to_ask",
     "read_event",
 ]
@@ -31,16 +31,25 @@ __all__ = [
 HOST = "claude-code"
 QUESTION_TOOL = "AskUserQuestion"
 MAX_INPUT_BYTES = 16 << 20
-_VALUED = ("--ask", "--wait", "--store", "--project")
+_VALUED = ("--ask", "--confirm", "--wait", "--store", "--project")
 _ENDINGS = ("Stop", "SessionEnd")
 
 
 class Watch(NamedTuple):
-    """What a hook was told to look out for."""
+    """What a hook was told to look out for, and what the host tells of itself."""
 
     patterns: list[str]
+    """Calls that a person must approve."""
     is_headless: bool
     """Nobody sits at the host, so what nobody answers is put off or refused."""
+    confirmed: Sequence[str] = ()
+    """Calls for which the host's own dialog is enough, where somebody sits at it."""
+    can_defer: bool = True
+    """The host puts off what it is told to put off. One that does not would let the call happen."""
+    is_hosted: bool = False
+    """The host itself has started this, and has written the call down in its transcript."""
+    host_id: str = ""
+    """The host's process: it starts several hooks for one call where several settings have one."""
 
 
 def nothing_to_ask(arguments: list[str], environ: Mapping[str, str]) -> bool:
@@ -55,13 +64,18 @@ def nothing_to_ask(arguments: list[str], environ: Mapping[str, str]) -> bool:
 
 
 @cache
+def _input() -> bytes:
+    """Return what came on standard input. It is read once: what is left of an input that was refused is no input."""
+    return b"" if sys.stdin is None else sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+
+
 def read_event() -> dict[str, Any]:
-    """Return what the host wrote to standard input; it is read once.
+    """Return what the host wrote to standard input.
 
     Raises:
         ValueError: it is no JSON object with the name of an event.
     """
-    raw = b"" if sys.stdin is None else sys.stdin.buffer.read(MAX_INPUT_BYTES + 1)
+    raw = _input()
     if len(raw) > MAX_INPUT_BYTES:
         raise ValueError(f"is over {MAX_INPUT_BYTES >> 20} MiB")
     try:
@@ -81,8 +95,9 @@ def concerns(event: Mapping[str, Any], watch: Watch) -> bool:
     if name == "PreToolUse":
         if tool == QUESTION_TOOL:
             return watch.is_headless  # else the host's own dialog opens, and PermissionRequest goes beside it
-        return not isinstance(tool, str) or must_ask(watch.patterns, tool, event.get("tool_input"))
-    if name == "PermissionRequest":
+        watched = [*watch.patterns, *watch.confirmed]
+        return not isinstance(tool, str) or must_ask(watched, tool, event.get("tool_input"))
+    if name in {"PermissionRequest", "Notification"}:
         return True
     if name == "PostToolUse":
         return tool == QUESTION_TOOL and not watch.is_headless
@@ -93,30 +108,40 @@ def concerns(event: Mapping[str, Any], watch: Watch) -> bool:
     return False
 
 
-def is_unattended(environ: Mapping[str, str]) -> bool:
-    """Say whether the host tells that nobody sits at it: print mode, or a program that drives it."""
-    attended = environ.get("CLAUDE_CODE_SESSION_ATTENDED")
-    if attended is not None:
-        return attended == "0"
-    return environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+def make_watch(
+    patterns: list[str], confirmed: Sequence[str], environ: Mapping[str, str], *, is_headless: bool
+) -> Watch:
+    """Return what to look out for; the host tells in the environment what it is."""
+    attended, entry = environ.get("CLAUDE_CODE_SESSION_ATTENDED"), environ.get("CLAUDE_CODE_ENTRYPOINT", "")
+    is_alone = entry.startswith("sdk") if attended is None else attended == "0"
+    # A session with a screen (`cli`, also one in the background) takes no notice of "defer".
+    has_screen = attended == "1" or entry == "cli" or bool(environ.get("CLAUDE_CODE_SESSION_KIND"))
+    return Watch(
+        patterns,
+        is_headless or is_alone,
+        confirmed,
+        can_defer=not has_screen,
+        is_hosted=bool(environ.get("CLAUDE_CODE_SESSION_ID")),
+        host_id=environ.get("CLAUDE_PID", ""),
+    )
 
 
 def _watch(arguments: list[str], environ: Mapping[str, str]) -> Watch | None:
     """Read the arguments as `assent hook` would; None where that is for it to say."""
     if arguments[:1] != [HOST]:
         return None
-    patterns, is_headless = [], is_unattended(environ)
+    given: dict[str, list[str]] = {option: [] for option in _VALUED}
+    is_headless = False
     left = iter(arguments[1:])
     for word in left:
         option, sign, value = word.partition("=")
         if word == "--headless":
             is_headless = True
         elif option in _VALUED:
-            given = value if sign else next(left, None)
-            if given is None:
+            text = value if sign else next(left, None)
+            if text is None:
                 return None
-            if option == "--ask":
-                patterns.append(given)
+            given[option].append(text)
         else:
             return None
-    return Watch(patterns, is_headless)
+    return make_watch(given["--ask"], given["--confirm"], environ, is_headless=is_headless)

@@ -1,15 +1,18 @@
 """What each event of the host becomes: an ask in the inbox, and its answer told in the host's way.
 
-    PreToolUse         a call that must be approved: an approval that binds. The question tool, where nobody sits at the
-                       host: a question; unanswered, it is put off (`defer`) and found again when the session resumes.
+    PreToolUse         a call that must be approved: an approval that binds. A call that must be confirmed: the host's own
+                       dialog (`ask`). The question tool, where nobody sits at the host: a question; unanswered, it is put
+                       off (`defer`) and found again when the session resumes.
     PermissionRequest  the host's own dialog is open at the same time, and the first answer wins.
     PostToolUse        the question was answered in the host's dialog: the ask gets that answer, as the host's word.
     Elicitation        the form of an MCP server, where nobody sits at the host.
+    Notification       what the host tells whoever sits at it, for those who do not: a message in the topic of its name.
     Stop, SessionEnd   what this session still asks is no longer needed by anybody: it is taken back.
 
 Rule 1: no answer, no decision. A wait that lapses is told as what it is; the host's dialog stays, or the call is put off.
 Rule 2: fails closed. Where a call must be approved, `failed` makes a no of every fault.
 Rule 3: what is let through is exactly what was shown, once.
+Rule 4: a call that must be approved is put off only where the host really does so; otherwise it is refused.
 """
 
 from __future__ import annotations
@@ -18,11 +21,15 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from assent.client.calls import Calls, no_answer, value_of_form
+from assent.client.calls import Calls, no_answer
 from assent.client.door import Call
+from assent.client.steer import post
 from assent.hosts.claude_code.glance import HOST, QUESTION_TOOL, Watch
+from assent.hosts.claude_code.pattern import must_ask
 from assent.hosts.claude_code.question import answered_input, parse_questions, parse_response
-from assent.hosts.claude_code.reply import Reply, allow, defer, deny, elicited, permit, refuse
+from assent.hosts.claude_code.reply import Reply, allow, ask, defer, deny, elicited, permit, refuse
+from assent.hosts.claude_code.transcript import is_alone
+from assent.hosts.form import host_form
 from assent.hosts.permission import Permission, ask_permission
 from assent.hosts.person import person_at
 from assent.protocol.ask import Ask, State
@@ -34,13 +41,12 @@ from assent.protocol.error import (
     StillOpen,
     TooLargeError,
 )
-from assent.protocol.form import form
 from assent.protocol.host_question import host_prompt
 
-__all__ = ["ENDINGS", "failed", "reply_to"]
+__all__ = ["PASSING", "failed", "key_of", "reply_at_once", "reply_to", "take_back"]
 
-ENDINGS = frozenset({"PostToolUse", "Stop", "SessionEnd"})
-"""After these, what was asked is taken back."""
+PASSING = frozenset({"PostToolUse", "Notification", "Stop", "SessionEnd"})
+"""Nobody is asked because of these, so no store is made for them."""
 
 _MAX_TITLE = 200
 _TITLE = "Claude Code asks"
@@ -49,30 +55,72 @@ _OWN_SERVER = "assent"
 _SHOWN = ("command", "file_path", "notebook_path", "url", "query", "description")
 _IN_THE_HOST = "It was answered in Claude Code."
 _OVER = "Claude Code no longer waits for it."
+_TOLD = ("message", "title", "notification_type", "session_id", "cwd")
+_MAX_TOLD = 2_000
 
 
-def reply_to(calls: Calls, event: Mapping[str, Any], watch: Watch, wait: float) -> Call[Reply | None]:
-    """Return what the host is told of an event; people have `wait` seconds.
+def reply_at_once(event: Mapping[str, Any], watch: Watch) -> Reply | None:
+    """Return what the host is told of an event for which nobody else need be asked; None where somebody must."""
+    tool, given = event.get("tool_name"), event.get("tool_input")
+    if event["hook_event_name"] != "PreToolUse" or tool == QUESTION_TOOL or watch.is_headless:
+        return None
+    if not isinstance(tool, str) or must_ask(watch.patterns, tool, given):
+        return None
+    if not must_ask([*watch.confirmed], tool, given):
+        return None
+    # The dialog comes with a PermissionRequest, which puts it to the inbox as well.
+    return ask("A person must confirm this call.")
+
+
+def reply_to(
+    calls: Calls, event: Mapping[str, Any], watch: Watch, wait: float, key: str = ""
+) -> Call[Reply | None]:
+    """Return what the host is told of an event; people have `wait` seconds. What is asked goes by `key`.
 
     Raises:
         AssentError: nobody could be asked; `failed` says what the host is told then.
     """
     name, tool = event["hook_event_name"], event.get("tool_name")
-    if name == "PreToolUse" and tool == QUESTION_TOOL:
-        return (yield from _question_put_off(calls, event, wait))
-    if name == "PreToolUse":
-        return (yield from _call(calls, event, watch, wait))
-    if name == "PermissionRequest" and tool == QUESTION_TOOL:
-        return (yield from _question_beside(calls, event, wait))
-    if name == "PermissionRequest":
-        return (yield from _permission(calls, event, watch, wait))
-    if name == "Elicitation":
-        return (yield from _elicitation(calls, event, wait))
-    if name == "PostToolUse":
+    if name == "Notification":
+        yield from _pass_on(calls, event)
+    elif name == "PostToolUse":
         yield from _record(calls, event)
-    elif name in ENDINGS:
+    elif name in PASSING:
         yield from _take_back(calls, event)
+    if name in PASSING:
+        return None
+    key = key or key_of(event)
+    if name == "PreToolUse" and tool == QUESTION_TOOL:
+        return (yield from _question_put_off(calls, event, wait, key))
+    if name == "PreToolUse":
+        return (yield from _call(calls, event, watch, wait, key))
+    if name == "PermissionRequest" and tool == QUESTION_TOOL:
+        return (yield from _question_beside(calls, event, wait, key))
+    if name == "PermissionRequest":
+        return (yield from _permission(calls, event, watch, wait, key))
+    if name == "Elicitation":
+        return (yield from _elicitation(calls, event, wait, key))
     return None
+
+
+def key_of(event: Mapping[str, Any]) -> str:
+    """Return what the ask of an event goes by: a call has an id, and is asked about again when the session resumes.
+
+    For what has no id and is asked no second time, the moment tells it from every other one.
+
+    Raises:
+        BadRequestError: the host named no session, or no call.
+    """
+    if event["hook_event_name"] == "PreToolUse":
+        return _key(event, _part(event, "tool_use_id"))
+    return _key(event, f"{event.get('prompt_id', '')}:{time.monotonic_ns()}")
+
+
+def take_back(calls: Calls, key: str) -> Call[None]:
+    """Withdraw what goes by `key`: the host has ended the hook that waits for it."""
+    for asked in (yield from calls.inbox()):
+        if asked.key == key and asked.asker == str(calls.principal):
+            yield from _withdraw(calls, asked, _OVER)
 
 
 def failed(event: Mapping[str, Any], watch: Watch, sentence: str) -> Reply | None:
@@ -87,24 +135,30 @@ def failed(event: Mapping[str, Any], watch: Watch, sentence: str) -> Reply | Non
     return None
 
 
-def _call(calls: Calls, event: Mapping[str, Any], watch: Watch, wait: float) -> Call[Reply]:
-    key = _key(event, _part(event, "tool_use_id"))
-    permission = yield from _ask_permission(calls, event, key, wait)
+def _call(calls: Calls, event: Mapping[str, Any], watch: Watch, wait: float, key: str) -> Call[Reply]:
+    spend_id = f"{HOST}:{watch.host_id}:{key}" if watch.host_id else ""
+    permission = yield from _ask_permission(calls, event, key, wait, spend_id)
     if permission.is_allowed:
         return allow(permission.reason, event["tool_input"])
     if not permission.is_open:
         return deny(permission.reason)
-    if watch.is_headless:
+    if watch.is_headless and _is_put_off(event, watch):
         return defer()
     # This call is over with our no, so a later yes would let nothing happen.
     yield from _withdraw(calls, permission.ask, _OVER)
-    return deny(
-        "Nobody has answered in time, so it was not approved. Ask the person before you try it again."
-    )
+    again = "make it the only call of its turn" if watch.is_headless else "ask the person first"
+    return deny(f"Nobody has answered in time, so it was not approved. If you try it again, {again}.")
 
 
-def _permission(calls: Calls, event: Mapping[str, Any], watch: Watch, wait: float) -> Call[Reply | None]:
-    permission = yield from _ask_permission(calls, event, _passing_key(event), wait)
+def _is_put_off(event: Mapping[str, Any], watch: Watch) -> bool:
+    """Say whether the host puts this call off. It does so for its own agent's, and only where it came alone."""
+    return watch.can_defer and not event.get("agent_id") and is_alone(event, is_hosted=watch.is_hosted)
+
+
+def _permission(
+    calls: Calls, event: Mapping[str, Any], watch: Watch, wait: float, key: str
+) -> Call[Reply | None]:
+    permission = yield from _ask_permission(calls, event, key, wait)
     if permission.is_allowed:
         return permit(event["tool_input"])
     if permission.is_open:
@@ -115,7 +169,9 @@ def _permission(calls: Calls, event: Mapping[str, Any], watch: Watch, wait: floa
     return refuse(permission.reason)
 
 
-def _ask_permission(calls: Calls, event: Mapping[str, Any], key: str, wait: float) -> Call[Permission]:
+def _ask_permission(
+    calls: Calls, event: Mapping[str, Any], key: str, wait: float, spend_id: str = ""
+) -> Call[Permission]:
     tool, given = event.get("tool_name"), event.get("tool_input")
     if not isinstance(tool, str) or not isinstance(given, dict):
         raise BadRequestError("Claude Code named no tool, or no input of it.")
@@ -124,112 +180,112 @@ def _ask_permission(calls: Calls, event: Mapping[str, Any], key: str, wait: floa
     title = " ".join(f"{tool}: {shown}".split()).removesuffix(":")
     if len(title) > _MAX_TITLE:
         title = title[: _MAX_TITLE - 1] + "…"
-    return (yield from ask_permission(calls, title, action=action, key=key, wait=wait))
+    return (yield from ask_permission(calls, title, action=action, key=key, wait=wait, spend_id=spend_id))
 
 
-def _question_put_off(calls: Calls, event: Mapping[str, Any], wait: float) -> Call[Reply]:
+def _question_put_off(calls: Calls, event: Mapping[str, Any], wait: float, key: str) -> Call[Reply]:
     questions = parse_questions(event.get("tool_input"))
-    prompt = host_prompt(questions, title=_TITLE)
-    ask = yield from calls.open(prompt, key=_key(event, _part(event, "tool_use_id")))
-    ask = yield from _await(calls, ask, wait)
-    if ask.is_open:
+    asked = yield from calls.open(host_prompt(questions, title=_TITLE), key=key)
+    asked = yield from _await(calls, asked, wait)
+    if asked.is_open:
         return defer()
-    if ask.answer is None:
-        return deny(no_answer(ask).message)
+    if asked.answer is None:
+        return deny(no_answer(asked).message)
     return allow(
-        "A person answered in the Assent inbox.", answered_input(event["tool_input"], questions, ask)
+        "A person answered in the Assent inbox.", answered_input(event["tool_input"], questions, asked)
     )
 
 
-def _question_beside(calls: Calls, event: Mapping[str, Any], wait: float) -> Call[Reply | None]:
+def _question_beside(calls: Calls, event: Mapping[str, Any], wait: float, key: str) -> Call[Reply | None]:
     """Ask in the inbox while the host's own dialog is open."""
     questions = parse_questions(event.get("tool_input"))
-    prompt = host_prompt(questions, title=_TITLE)
-    ask = yield from calls.open(prompt, key=_passing_key(event))
-    ask = yield from _await(calls, ask, wait)
-    if ask.is_open:
-        yield from _withdraw(calls, ask, _OVER)
+    asked = yield from calls.open(host_prompt(questions, title=_TITLE), key=key)
+    asked = yield from _await(calls, asked, wait)
+    if asked.is_open:
+        yield from _withdraw(calls, asked, _OVER)
         return None
-    if ask.state is State.DECLINED:
-        return refuse(no_answer(ask).message)
-    if ask.answer is None:
+    if asked.state is State.DECLINED:
+        return refuse(no_answer(asked).message)
+    if asked.answer is None:
         return None
-    return permit(answered_input(event["tool_input"], questions, ask))
+    return permit(answered_input(event["tool_input"], questions, asked))
 
 
-def _elicitation(calls: Calls, event: Mapping[str, Any], wait: float) -> Call[Reply | None]:
+def _elicitation(calls: Calls, event: Mapping[str, Any], wait: float, key: str) -> Call[Reply | None]:
     schema, server = event.get("requested_schema"), event.get("mcp_server_name")
     if event.get("mode", "form") != "form" or not isinstance(schema, dict) or server == _OWN_SERVER:
         return None
     try:
-        prompt = form(f"{server} asks: {event.get('message', '')}", schema)
+        shown = host_form(f"{server} asks: {event.get('message', '')}", schema)
     except (BadPromptError, TooLargeError):
         return None  # it cannot be shown in full, so it is not shown at all
-    ask = yield from calls.open(prompt, key=_passing_key(event))
-    ask = yield from _await(calls, ask, wait)
-    if ask.is_open:
-        yield from _withdraw(calls, ask, _OVER)
+    asked = yield from calls.open(shown.prompt, key=key)
+    asked = yield from _await(calls, asked, wait)
+    if asked.is_open:
+        yield from _withdraw(calls, asked, _OVER)
         return None
-    if ask.state is State.DECLINED:
+    if asked.state is State.DECLINED:
         return elicited("decline")
-    return None if ask.answer is None else elicited("accept", value_of_form(ask))
+    content = shown.content(asked)
+    return None if content is None else elicited("accept", content)
+
+
+def _pass_on(calls: Calls, event: Mapping[str, Any]) -> Call[None]:
+    """Put what the host tells into the topic of its name: `assent read claude-code --follow` shows it anywhere."""
+    told = {name: event[name][:_MAX_TOLD] for name in _TOLD if isinstance(event.get(name), str)}
+    yield from post(calls, HOST, told)
 
 
 def _take_back(calls: Calls, event: Mapping[str, Any]) -> Call[None]:
     """Withdraw what this session still asks."""
-    for ask in (yield from _own(calls, event)):
-        yield from _withdraw(calls, ask, _OVER)
+    for asked in (yield from _own(calls, event)):
+        yield from _withdraw(calls, asked, _OVER)
 
 
 def _record(calls: Calls, event: Mapping[str, Any]) -> Call[None]:
     """Answer the question that the person at the host has answered there; where that cannot be read, take it back."""
     questions = parse_questions(event.get("tool_input"))
     prompt = host_prompt(questions, title=_TITLE)
-    asks = [ask for ask in (yield from _own(calls, event)) if ask.prompt == prompt]
+    asks = [asked for asked in (yield from _own(calls, event)) if asked.prompt == prompt]
     person = (yield from person_at(calls, HOST)) if asks else None
-    for ask in asks:
-        values = parse_response(event.get("tool_response"), questions, ask)
-        if person is not None and values and ask is asks[0]:
+    for asked in asks:
+        values = parse_response(event.get("tool_response"), questions, asked)
+        if person is not None and values and asked is asks[0]:
             try:
-                yield from person.answer(ask.ask_id, values)
+                yield from person.answer(asked.ask_id, values)
                 continue
             except AssentError:
                 pass  # it fits no option, or somebody was first: then there is nothing to record
-        yield from _withdraw(calls, ask, _IN_THE_HOST)
+        yield from _withdraw(calls, asked, _IN_THE_HOST)
 
 
 def _own(calls: Calls, event: Mapping[str, Any]) -> Call[list[Ask]]:
     """Return what this session asks and nobody has ended, newest first."""
     prefix, asker = _key(event, ""), str(calls.principal)
     waiting = yield from calls.inbox()
-    return [ask for ask in waiting if ask.asker == asker and (ask.key or "").startswith(prefix)]
+    return [asked for asked in waiting if asked.asker == asker and (asked.key or "").startswith(prefix)]
 
 
-def _withdraw(calls: Calls, ask: Ask | None, reason: str) -> Call[None]:
-    if ask is None:
+def _withdraw(calls: Calls, asked: Ask | None, reason: str) -> Call[None]:
+    if asked is None:
         return
     try:
-        yield from calls.withdraw(ask.ask_id, reason)
+        yield from calls.withdraw(asked.ask_id, reason)
     except ConflictError:
         return  # somebody ended it in this moment
 
 
-def _await(calls: Calls, ask: Ask, wait: float) -> Call[Ask]:
-    if not ask.is_open:
-        return ask
+def _await(calls: Calls, asked: Ask, wait: float) -> Call[Ask]:
+    if not asked.is_open:
+        return asked
     try:
-        return (yield from calls.wait(ask.ask_id, wait))
+        return (yield from calls.wait(asked.ask_id, wait))
     except StillOpen:
-        return ask
+        return asked
 
 
 def _key(event: Mapping[str, Any], end: str) -> str:
     return f"{HOST}:{_part(event, 'session_id')}:{end}"
-
-
-def _passing_key(event: Mapping[str, Any]) -> str:
-    """Return a key for what has no id and is asked no second time: the moment tells it from every other one."""
-    return _key(event, f"{event.get('prompt_id', '')}:{time.monotonic_ns()}")
 
 
 def _part(event: Mapping[str, Any], name: str) -> str:

@@ -2,18 +2,21 @@
 
     Bash            every command
     Bash(rm *)      a command in which some word begins `rm`, wherever it stands: after `cd x &&`, in `bash -c "…"`
-    Edit(*.sql)     a file by its path
-    mcp__shop__*    all tools of a server; in brackets, any text of their input
+    Edit(*.sql)     a file by its path, whichever tool changes it; `src/**/*.sql` has `src/a.sql`, too
+    mcp__shop       all tools of a server, as is `mcp__shop__*`; in brackets, any text of their input
 
 Rule 1: in doubt it matches. Asking a person once too often costs a moment; once too seldom is what the pattern is for.
+        So a pattern is read in every way in which it could be meant: `[id]` as itself and as one of two letters, and as
+        the host's own rules are written (`./x`, `~/x`, `//x`, `domain:x`).
 Rule 2: it is no wall. A shell can spell a command in ways that no pattern sees; whoever must be sure writes `Bash`.
 Rule 3: only the standard library: this file runs before every call of a tool.
 """
 
 from __future__ import annotations
 
+import os.path
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fnmatch import translate
 from functools import lru_cache
 from typing import Any
@@ -21,7 +24,7 @@ from typing import Any
 __all__ = ["MAX_MATCHED", "check_pattern", "is_match", "matcher_of", "must_ask"]
 
 MAX_MATCHED = 10_000
-"""A longer text matches every pattern for its tool, so that no text can take for ever to be looked at."""
+"""A call with more text matches every pattern for its tool, so that no text can take for ever to be looked at."""
 
 _PATTERN = re.compile(r"(?P<tool>[\w*?.-]+)(?:\((?P<text>.*)\))?", re.DOTALL)
 _TEXTS = {
@@ -36,10 +39,19 @@ _TEXTS = {
     "WebSearch": "query",
 }
 """The part of a tool's input that its pattern is about; of any other tool it is every text."""
-_WORD_BEGINS = r"(?:^|(?<=[\s;&|(){}$`/=<>!:@]))"
-_WORD_ENDS = r"(?=$|[\s;&|(){}`<>/])"
-_SPELLING = re.compile(r"[\"'\\]+")
-"""Marks that a shell takes away: `r''m` is `rm`."""
+_PATHS = {"file_path", "notebook_path"}
+_SERVER = "mcp__"
+_EDITING = ("Edit", "MultiEdit", "Write", "NotebookEdit")
+_BEFORE_PATH = re.compile(r"^(?:~?/+|(?:\.{1,2}/+)+)")
+_BEFORE_DOMAIN = re.compile(r"^domain:\s*")
+_WORD_BEGINS = r"(?:^|(?<=[\s;&|(){}$`/=<>!:@,\[]))"
+_WORD_ENDS = r"(?=$|[\s;&|(){}$`<>/,*?\[])"
+_FOLDER_BEGINS = "(?<![^/])"
+_SPELLING = re.compile(r"(?:\\\r?\n|[\"'\\])+")
+"""Marks that a shell takes away: `r''m` is `rm`, and so is what goes on in the next line."""
+_WILD = re.compile(r"(?P<folders>(?:\*{2,}/)+)|(?P<star>\*+)|\?|\[[!^]?\]?[^\]]*\]")
+
+Find = Callable[[str], bool]
 
 
 def check_pattern(pattern: str) -> None:
@@ -64,18 +76,29 @@ def is_match(pattern: str, tool: str, given: Any) -> bool:
     parts = _PATTERN.fullmatch(pattern)
     if parts is None:
         return True  # rule 1; a pattern that cannot be read was meant to stop something
-    if re.fullmatch(translate(parts["tool"]), tool) is None:
+    if not any(re.fullmatch(translate(name), tool) for name in _names(parts["tool"])):
         return False
     if parts["text"] is None or parts["text"].strip() in {"", "*"}:
         return True
-    find = _finder(parts["text"])
-    return any(len(text) > MAX_MATCHED or find(text) for text in _texts(tool, given))
+    texts = [text for _, text in zip(range(MAX_MATCHED + 1), _texts(tool, given), strict=False)]
+    if len(texts) > MAX_MATCHED or sum(map(len, texts)) > MAX_MATCHED:
+        return True
+    find = _finder(parts["text"], _TEXTS.get(tool, ""))
+    return any(map(find, texts))
 
 
 def matcher_of(patterns: list[str]) -> str:
     """Return the regular expression by which the host tells for which tools its hook is started at all."""
-    tools = (pattern.partition("(")[0] for pattern in patterns)
+    tools = (name for pattern in patterns for name in _names(pattern.partition("(")[0]))
     return "|".join(dict.fromkeys(re.escape(tool).replace(r"\*", ".*").replace(r"\?", ".") for tool in tools))
+
+
+def _names(tool: str) -> tuple[str, ...]:
+    """Return what a pattern's tool stands for, as in the host's own rules: a server for all of its tools."""
+    if tool == _EDITING[0]:
+        return _EDITING
+    is_server = tool.startswith(_SERVER) and "__" not in tool.removeprefix(_SERVER).rstrip("*")
+    return (tool, f"{tool}__*") if is_server and not tool.endswith("*") else (tool,)
 
 
 def _texts(tool: str, given: Any) -> Iterator[str]:
@@ -84,8 +107,10 @@ def _texts(tool: str, given: Any) -> Iterator[str]:
         yield from _leaves(given)
         return
     text = given.get(key) if isinstance(given, dict) else None
-    # An input that is not as the tool's own is, is one that nobody here can judge.
-    yield text if isinstance(text, str) else " " * (MAX_MATCHED + 1)
+    if not isinstance(text, str):
+        # An input that is not as the tool's own is, is one that nobody here can judge.
+        text = " " * (MAX_MATCHED + 1)
+    yield text
 
 
 def _leaves(value: Any) -> Iterator[str]:
@@ -101,19 +126,59 @@ def _leaves(value: Any) -> Iterator[str]:
 
 
 @lru_cache
-def _finder(text: str) -> Any:
-    """Return what finds a pattern's text: beginning at any word, in the text as it is and as a shell would read it."""
+def _finder(text: str, key: str) -> Find:
+    """Return what finds a pattern's text in the part of an input that is called `key`."""
     text = re.sub(r":\*$", "*", text.strip())
+    if key in _PATHS:
+        search = _searcher(_BEFORE_PATH.sub("", text))
+        return lambda path: any(map(search, _ways_to(path)))
+    if key == "url":
+        text = _BEFORE_DOMAIN.sub("", text)
+    searches = [_searcher(way) for way in _spellings(text)]
+    return lambda given: any(search(way) for search in searches for way in _spellings(given))
+
+
+def _spellings(text: str) -> Iterable[str]:
+    """Return a text as it is, and as a shell would read it."""
+    plain = " ".join(_SPELLING.sub("", text).split())
+    spaced = " ".join(_SPELLING.sub(" ", text).split())  # "bash -c 'rm x'": a word begins at the quote
+    return dict.fromkeys((text, plain, spaced))
+
+
+def _ways_to(path: str) -> tuple[str, ...]:
+    """Return a path as it is spelled, and where it leads."""
+    try:
+        return (path, os.path.normpath(path), os.path.realpath(path))
+    except (OSError, ValueError):
+        return (path,)  # no file has such a name
+
+
+def _searcher(text: str) -> Find:
+    """Return what finds a text with wildcards, beginning at any word."""
     # `rm *` is `rm` with anything or nothing behind it.
     is_open = text.endswith("*")
     stem = text.rstrip("*").rstrip() if text.endswith(" *") else text.rstrip("*")
-    needs_word = not is_open or text.endswith(" *")
-    inner = translate(stem)[len("(?s:") : -len(r")\Z")]
-    search = re.compile(f"(?s:{_WORD_BEGINS}(?:{inner}){_WORD_ENDS if needs_word else ''})").search
+    end = _WORD_ENDS if not is_open or text.endswith(" *") else ""
+    search = re.compile(f"{_WORD_BEGINS}{_regex(stem)}{end}", re.DOTALL | re.IGNORECASE).search
+    return lambda given: search(given) is not None
 
-    def find(given: str) -> bool:
-        plain = " ".join(_SPELLING.sub("", given).split())
-        spaced = " ".join(_SPELLING.sub(" ", given).split())  # "bash -c 'rm x'": a word begins at the quote
-        return any(search(way) is not None for way in (given, plain, spaced))
 
-    return find
+def _regex(text: str) -> str:
+    """Return the regular expression of a text with wildcards. No text makes it slow: what a star skipped stays so."""
+    pieces, fixed, at = [], "", 0
+    for wild in _WILD.finditer(text):
+        fixed += re.escape(text[at : wild.start()])
+        at = wild.end()
+        if wild["star"] or wild["folders"]:
+            pieces.append(fixed)
+            fixed = _FOLDER_BEGINS if wild["folders"] else ""  # in `src/**/x` there may be no folder between
+        elif wild[0] == "?":
+            fixed += "."
+        else:
+            one_of = translate(wild[0])[: -len(r"\Z")]
+            fixed += f"(?:{re.escape(wild[0])}|{one_of})"
+    first, *others = [*pieces, fixed + re.escape(text[at:])]
+    if not others:
+        return first
+    *middle, last = others
+    return first + "".join(f"(?>.*?{piece})" for piece in middle) + f".*?{last}"

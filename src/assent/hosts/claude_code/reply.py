@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Reply", "allow", "defer", "deny", "elicited", "permit", "refuse"]
+__all__ = ["Reply", "allow", "ask", "defer", "deny", "elicited", "permit", "refuse"]
 
 Reply = dict[str, Any]
 
@@ -18,6 +18,11 @@ def allow(reason: str, given: Mapping[str, Any]) -> Reply:
 def deny(reason: str) -> Reply:
     """Let it not happen; the model is told why."""
     return _before("deny", permissionDecisionReason=reason)
+
+
+def ask(reason: str) -> Reply:
+    """Have the host ask in its own dialog, also where its rules would let the call pass."""
+    return _before("ask", permissionDecisionReason=reason)
 
 
 def defer() -> Reply:

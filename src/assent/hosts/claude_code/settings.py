@@ -1,6 +1,7 @@
 """The host's settings file, with our hooks and without them. Values only; `cli/install.py` reads and writes.
 
-Rule 1: everything else in the file stays as it is. What is ours is told by its command, and by nothing else.
+Rule 1: everything else in the file stays as it is. What is ours is told by its command, and by nothing else; a command
+        to which somebody has added something is theirs.
 Rule 2: nothing is ever loosened: no permission is touched, and a call that had to be approved still has to be, unless all
         of ours is taken out.
 Rule 3: a file that is not plain JSON, or has a key twice, is refused: what cannot be written back is not rewritten.
@@ -9,23 +10,26 @@ Rule 3: a file that is not plain JSON, or has a key twice, is refused: what cann
 from __future__ import annotations
 
 import json
+import math
 import re
 import shlex
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from assent.hosts.claude_code.glance import QUESTION_TOOL
+from assent.hosts.claude_code.glance import HOST, QUESTION_TOOL
 from assent.hosts.claude_code.pattern import matcher_of
 from assent.protocol.error import BadRequestError
 
 __all__ = [
     "MARGIN_SECONDS",
+    "Settings",
     "Wish",
+    "are_left",
     "connect",
     "connect_server",
     "disconnect",
     "disconnect_server",
-    "found_patterns",
+    "found_words",
     "parse_settings",
     "render_settings",
 ]
@@ -33,8 +37,12 @@ __all__ = [
 MARGIN_SECONDS = 60
 """So much longer than people have to answer, the host waits for a hook: it must never lose patience first."""
 SERVER = "assent"
+_PROGRAM = "assent"
 
-_OURS = re.compile(r"(?:'[^']*/|\S*/)?assent'? hook claude-code(?:\s|$)")
+_STARTS_OURS = re.compile(r"(?<![\w-])assent['\"]? hook claude-code(?![\w-])")
+_HOOK = ["hook", HOST]
+_GUARD = " || exit 2"
+_VALUED = ("--wait", "--ask", "--confirm", "--store", "--project")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _SERVER_ARGUMENTS = ["mcp"]
 
@@ -47,19 +55,28 @@ class Wish(NamedTuple):
     program: str
     """How the hook is started: `assent`, or a path to it."""
     patterns: tuple[str, ...]
+    """Calls that a person must approve."""
     wait_seconds: int
+    confirmed: tuple[str, ...] = ()
+    """Calls that the host asks about in its own dialog."""
+    store: str | None = None
+    """Where to ask; None is as before."""
+    project: str | None = None
 
 
 def parse_settings(text: str, name: str) -> Settings:
     """Read a settings file; an empty one has no settings.
 
     Raises:
-        BadRequestError: it is no JSON object with each key once.
+        BadRequestError: it is no JSON object with each key once, or could not be written back.
     """
     if not text.strip():
         return {}
     try:
-        settings = json.loads(text, object_pairs_hook=_once)
+        settings = json.loads(text, object_pairs_hook=_once, parse_float=_finite, parse_constant=_finite)
+        json.dumps(settings, ensure_ascii=False).encode()  # half of a surrogate pair cannot be written
+    except UnicodeEncodeError:
+        raise BadRequestError(f"{name} holds half of a character, so it was left as it is.") from None
     except (ValueError, RecursionError) as error:
         told = error if isinstance(error, ValueError) else "it is nested too deeply"
         raise BadRequestError(f"{name} is not plain JSON, so it was left as it is: {told}.") from None
@@ -69,22 +86,24 @@ def parse_settings(text: str, name: str) -> Settings:
 
 
 def render_settings(settings: Settings, like: str) -> str:
-    """Write settings with the indent of the text that they came from; none at all is an empty text."""
+    """Write settings with the indent and the ends of lines of the text that they came from; none is an empty text."""
+    if not settings:
+        return ""
     found = _INDENT.search(like)
-    return (
-        json.dumps(settings, indent=found[1] if found else 2, ensure_ascii=False) + "\n" if settings else ""
-    )
+    text = json.dumps(settings, indent=found[1] if found else 2, ensure_ascii=False) + "\n"
+    return text.replace("\n", "\r\n") if "\r\n" in like else text
 
 
-def found_patterns(settings: Settings) -> tuple[str, ...]:
-    """Return the patterns that our hooks in these settings have."""
-    found: list[str] = []
-    for entry in _entries(settings):
-        command = entry.get("command", "")
-        if _is_ours(entry):
-            words = iter(shlex.split(command))
-            found += [next(words, "") for word in words if word == "--ask"]
-    return tuple(dict.fromkeys(found))
+def found_words(settings: Settings, option: str) -> tuple[str, ...]:
+    """Return what our hooks in these settings have for an option."""
+    found = (_options(entry) or {} for entry in _entries(settings))
+    return tuple(dict.fromkeys(word for options in found for word in options.get(option, ())))
+
+
+def are_left(settings: Settings) -> bool:
+    """Say whether some hook starts ours in a way that is not ours: somebody has added something to it."""
+    commands = (entry.get("command") for entry in _entries(settings) if not _is_ours(entry))
+    return any(isinstance(command, str) and _STARTS_OURS.search(command) for command in commands)
 
 
 def connect(settings: Settings, wish: Wish, name: str) -> Settings:
@@ -94,8 +113,14 @@ def connect(settings: Settings, wish: Wish, name: str) -> Settings:
         BadRequestError: the hooks in the file are not as the host has them.
     """
     _check(settings, name)
-    patterns = tuple(dict.fromkeys((*found_patterns(settings), *wish.patterns)))
-    wanted = _hooks(wish._replace(patterns=patterns))
+    wanted = _hooks(
+        wish._replace(
+            patterns=tuple(dict.fromkeys((*found_words(settings, "--ask"), *wish.patterns))),
+            confirmed=tuple(dict.fromkeys((*found_words(settings, "--confirm"), *wish.confirmed))),
+            store=wish.store or next(iter(found_words(settings, "--store")), None),
+            project=wish.project or next(iter(found_words(settings, "--project")), None),
+        )
+    )
     if _ours(settings) == wanted:
         return settings
     without = disconnect(settings, name)
@@ -126,7 +151,7 @@ def disconnect(settings: Settings, name: str) -> Settings:
     return {**settings, "hooks": hooks} if hooks else rest
 
 
-def connect_server(settings: Settings, program: str, name: str) -> Settings:
+def connect_server(settings: Settings, wish: Wish, name: str) -> Settings:
     """Return the settings of MCP servers with ours among them.
 
     Raises:
@@ -135,10 +160,14 @@ def connect_server(settings: Settings, program: str, name: str) -> Settings:
     servers = settings.get("mcpServers", {})
     if not isinstance(servers, dict):
         raise BadRequestError(f"mcpServers in {name} is no object, so it was left as it is.")
-    wanted = {"command": program, "args": _SERVER_ARGUMENTS}
+    args = [*_SERVER_ARGUMENTS, *_place_words(wish)]
     if SERVER in servers and not _is_our_server(servers[SERVER]):
         raise BadRequestError(f"{name} has another server called {SERVER}, so it was left as it is.")
-    return {**settings, "mcpServers": {**servers, SERVER: wanted}}
+    # What a person has added to it, such as its environment, stays.
+    server = {**servers.get(SERVER, {}), "command": wish.program}
+    if "args" not in server or len(args) > 1:
+        server["args"] = args
+    return {**settings, "mcpServers": {**servers, SERVER: server}}
 
 
 def disconnect_server(settings: Settings) -> Settings:
@@ -153,27 +182,36 @@ def disconnect_server(settings: Settings) -> Settings:
 
 def _hooks(wish: Wish) -> Settings:
     """Return our hooks, by event."""
-    words = [wish.program, "hook", "claude-code", "--wait", f"{wish.wait_seconds}s"]
+    words = [wish.program, *_HOOK, "--wait", f"{wish.wait_seconds}s", *_place_words(wish)]
     plain = shlex.join(words)
-    asking = shlex.join([*words, *(word for pattern in wish.patterns for word in ("--ask", pattern))])
-    limit = wish.wait_seconds + MARGIN_SECONDS
+    for option, patterns in (("--ask", wish.patterns), ("--confirm", wish.confirmed)):
+        words += [word for pattern in patterns for word in (option, pattern)]
+    entry = {"type": "command", "command": plain, "timeout": wish.wait_seconds + MARGIN_SECONDS}
 
-    def group(command: str, matcher: str | None = None) -> Settings:
-        entry = {"type": "command", "command": command, "timeout": limit}
-        return {"matcher": matcher, "hooks": [entry]} if matcher else {"hooks": [entry]}
+    def group(matcher: str | None = None) -> Settings:
+        return {"matcher": matcher, "hooks": [dict(entry)]} if matcher else {"hooks": [dict(entry)]}
 
-    before = [group(plain, QUESTION_TOOL)]
-    if wish.patterns:
-        # A hook that cannot be started, or is killed, must stop the call: the host takes only status 2 for a no.
-        before.append(group(f"{asking} || exit 2", matcher_of(list(wish.patterns))))
+    before = [group(QUESTION_TOOL)]
+    watched = [*wish.patterns, *wish.confirmed]
+    if watched:
+        # A hook that cannot be started, is killed or hangs must stop the call. The host takes only status 2 for a no,
+        # and one that hangs only where it is told to.
+        asking = {**entry, "command": shlex.join(words) + _GUARD, "onFailure": "block"}
+        before.append({"matcher": matcher_of(watched), "hooks": [asking]})
     return {
         "PreToolUse": before,
-        "PermissionRequest": [group(plain, "*")],
-        "PostToolUse": [group(plain, QUESTION_TOOL)],
-        "Elicitation": [group(plain, "*")],
-        "Stop": [group(plain)],
-        "SessionEnd": [group(plain)],
+        "PermissionRequest": [group("*")],
+        "PostToolUse": [group(QUESTION_TOOL)],
+        "Elicitation": [group("*")],
+        "Notification": [group()],
+        "Stop": [group()],
+        "SessionEnd": [group()],
     }
+
+
+def _place_words(wish: Wish) -> list[str]:
+    said = (("--store", wish.store), ("--project", wish.project))
+    return [word for option, value in said if value for word in (option, value)]
 
 
 def _check(settings: Settings, name: str) -> None:
@@ -220,16 +258,45 @@ def _without_ours(group: Settings) -> Settings:
 
 
 def _is_ours(entry: Settings) -> bool:
+    return _options(entry) is not None
+
+
+def _options(entry: Settings) -> dict[str, list[str]] | None:
+    """Return what our command is told, by option; None where it is not ours, or has more than ours has."""
     command = entry.get("command")
-    return isinstance(command, str) and _OURS.match(command) is not None
+    try:
+        words = shlex.split(command.removesuffix(_GUARD)) if isinstance(command, str) else []
+    except ValueError:
+        return None  # a quote is missing
+    if [word.rpartition("/")[2] for word in words[:1]] != [_PROGRAM] or words[1:3] != _HOOK:
+        return None
+    found: dict[str, list[str]] = {option: [] for option in _VALUED}
+    left = iter(words[3:])
+    for word in left:
+        option, sign, value = word.partition("=")
+        if option in _VALUED:
+            found[option].append(value if sign else next(left, ""))
+        elif word != "--headless":
+            return None
+    return found
 
 
 def _is_our_server(server: object) -> bool:
+    if not isinstance(server, dict) or not isinstance(server.get("args"), list):
+        return False
+    args = server["args"]
     return (
-        isinstance(server, dict)
-        and server.get("args") == _SERVER_ARGUMENTS
-        and str(server.get("command", "")).rpartition("/")[2] == SERVER
+        args[:1] == _SERVER_ARGUMENTS
+        and all(option in {"--store", "--project"} for option in args[1::2])
+        and str(server.get("command", "")).rpartition("/")[2] == _PROGRAM
     )
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    if not math.isfinite(number):
+        raise ValueError(f"{text} is no number that JSON has")
+    return number
 
 
 def _once(pairs: list[tuple[str, Any]]) -> Settings:

@@ -11,6 +11,7 @@ import msgspec
 from msgspec import Meta
 
 from assent.protocol.json_text import Json
+from assent.protocol.terms import MAX_LIFE_SECONDS
 
 __all__ = [
     "MAX_WAIT_SECONDS",
@@ -102,7 +103,10 @@ class RequestApproval(Waiting, frozen=True, kw_only=True):
     category: Annotated[str, Meta(description="The category of change, whose policy decides.")] | None = None
     risk: Annotated[str, Meta(description="What could go wrong.")] | None = None
     body: _Body = ""
-    life_seconds: Annotated[int, Meta(ge=1, description="How long the receipt is good for.")] | None = None
+    life_seconds: (
+        Annotated[int, Meta(ge=1, le=MAX_LIFE_SECONDS, description="How long the receipt is good for.")]
+        | None
+    ) = None
 
 
 class RedeemApproval(_Given, frozen=True, kw_only=True):

@@ -76,8 +76,10 @@ class Callers:
     async def _caller(self, token: str) -> Calls:
         known = self._known.get(token)
         if known is None:
-            known = await anyio.to_thread.run_sync(self._open, token)
-            self._known[token] = known
+            opened = await anyio.to_thread.run_sync(self._open, token)
+            known = self._known.setdefault(token, opened)
+            if known is not opened:
+                opened.door.close()  # the same caller came twice at once
             while len(self._known) > _MOST_KEPT:
                 self._known.popitem(last=False)[1].door.close()
         self._known.move_to_end(token)

@@ -45,6 +45,8 @@ class Guard:
                 await refusal(scope, receive, send)
                 return
         elif scope["type"] != "lifespan":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})  # nothing here is a socket
             return
         await self._app(scope, receive, send)
 
@@ -54,8 +56,7 @@ class Guard:
             or headers.get("host", "").lower() not in self._hosts
         ):
             return _refuse(421, "forbidden", "This server does not go by that name.")
-        origin = headers.get("origin")
-        if origin is not None and origin.lower() not in self._origins:
+        if any(origin.lower() not in self._origins for origin in headers.getlist("origin")):
             return _refuse(403, "forbidden", "This page may not call this server.")
         token = bearer_of(headers)
         if not token or not await self._admit(token):

@@ -10,11 +10,13 @@ Rule 2: once the answer was handed out, the same arguments are a new question. A
 Rule 3: two servers that live at the same time never share an ask: what one host is told is not the other's. A server
         holds the names that it uses; what a dead one held goes to whoever asks the same next.
 Rule 4: where it cannot be known whether an answer arrived, a person is asked again. Twice is a nuisance; an answer to
-        another question is a danger.
+        another question is a danger. A host that had given up before the answer came says so, and then it is handed out
+        again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import anyio
@@ -34,6 +36,7 @@ __all__ = ["MAX_GIVEN_KEY", "Name", "Names"]
 MAX_GIVEN_KEY = 400
 """Characters of a key that an agent gives: the asks of a flow have more behind it."""
 _MOST_TRIES = 20
+_OUT, _BACK = "handed_out", "taken_back"
 
 
 class Name(msgspec.Struct, frozen=True):
@@ -79,7 +82,7 @@ class Names:
             number += 1
             if number in handed_out:
                 continue
-            name = Name(f"{journal}:{number}", journal, number)
+            name = _numbered(journal, number)
             if name.text in self._held:
                 return name
             try:
@@ -96,18 +99,17 @@ class Names:
 
     async def hand_out(self, calls: Calls, name: Name) -> None:
         """Note that the agent is told the answer now, and let go of the name."""
-        if not name.journal:
-            return
-        for _ in range(_MOST_TRIES):
-            steps = await await_call(calls.steps(name.journal))
-            if any(_number(decode_entry(step, Returned)) == name.number for step in steps):
-                break
-            noted = Returned({"handed_out": name.number})
-            try:
-                await await_call(calls.write_step(make_step(name.journal, len(steps), noted)))
-            except FlowDivergedError:
-                continue  # somebody else noted another one in this moment
-            break
+        await _note(calls, name, is_handed_out=True)
+        self.leave(name)
+
+    async def take_back(self, calls: Calls, name: Name) -> None:
+        """Note that the agent was not told: its host had given up. What was asked anew meanwhile stays asked."""
+        async with self._turn:  # whoever asks the same behind it finds it noted
+            if name.journal and _numbered(name.journal, name.number + 1).text not in self._held:
+                await _note(calls, name, is_handed_out=False)
+
+    def leave(self, name: Name) -> None:
+        """Let go of a name: the next one that asks the same may have it."""
         grip = self._held.pop(name.text, None)
         if grip is not None:
             grip.leave()
@@ -118,12 +120,35 @@ class Names:
             self._held.popitem()[1].leave()
 
 
+def _numbered(journal: str, number: int) -> Name:
+    return Name(f"{journal}:{number}", journal, number)
+
+
+async def _note(calls: Calls, name: Name, *, is_handed_out: bool) -> None:
+    if not name.journal:
+        return
+    for _ in range(_MOST_TRIES):
+        steps = await await_call(calls.steps(name.journal))
+        if (name.number in _fold(decode_entry(step, Returned) for step in steps)) is is_handed_out:
+            return
+        noted = Returned({_OUT if is_handed_out else _BACK: name.number})
+        try:
+            await await_call(calls.write_step(make_step(name.journal, len(steps), noted)))
+        except FlowDivergedError:
+            continue  # somebody else noted another one in this moment
+        return
+
+
 async def _handed_out(calls: Calls, journal: str) -> set[int]:
-    steps = await await_call(calls.steps(journal))
-    return {_number(decode_entry(step, Returned)) for step in steps}
+    return _fold(decode_entry(step, Returned) for step in await await_call(calls.steps(journal)))
 
 
-def _number(entry: Returned) -> int:
-    noted = entry.value
-    number = noted.get("handed_out") if isinstance(noted, dict) else None
-    return number if isinstance(number, int) else 0
+def _fold(entries: Iterable[Returned]) -> set[int]:
+    """Return the numbers whose answers were handed out, and not taken back."""
+    numbers: set[int] = set()
+    for entry in entries:
+        noted = entry.value
+        if isinstance(noted, dict):
+            numbers |= {number for number in (noted.get(_OUT),) if isinstance(number, int)}
+            numbers -= {number for number in (noted.get(_BACK),) if isinstance(number, int)}
+    return numbers

@@ -1,8 +1,8 @@
 """The MCP server: tools in, what came of them out.
 
 Rule 1: nothing that an agent or a host sends makes a traceback: a refusal is a result with one sentence.
-Rule 2: whoever cancels a call takes its ask back. A connection that is gone, or a host whose time limit lapsed, leaves
-        it open: it can be asked again.
+Rule 2: whoever cancels a call takes its ask back, unless another call waits for it, too. A connection that is gone, or a
+        host whose time limit lapsed, leaves it open: it can be asked again.
 Rule 3: what a host hands back is sealed with a key that outlives this process, and good for long: another one can finish
         the call. That it counts once is the store's matter.
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
@@ -25,7 +26,7 @@ from mcp.server.request_state import RequestStateBoundary, RequestStateSecurity
 from assent.client.awaiting import await_call
 from assent.client.calls import Calls
 from assent.hosts.mcp.argument import Waiting, input_schema
-from assent.hosts.mcp.name import Names
+from assent.hosts.mcp.name import Name, Names
 from assent.hosts.mcp.talk import Errand, Sealed, Talk
 from assent.hosts.mcp.told import Told, tell_error
 from assent.hosts.mcp.tools import TOOLS, Room, Tool
@@ -41,6 +42,7 @@ DEFAULT_WAIT_SECONDS = 50.0
 SEAL_SECONDS = 30 * 86_400.0
 """So long a form may stay open in a host of the newer protocol."""
 _MOST_LEFT = 1_000
+_MOST_TOLD = 100
 _PATIENCE_SECONDS = 10.0
 _LAPSED = re.compile(r"tim(?:ed|e)[ -]?out|deadline", re.IGNORECASE).search
 _PLAIN = re.compile(r"[^a-z0-9]+")
@@ -53,6 +55,8 @@ _INSTRUCTIONS = (
 )
 _log = logging.getLogger(__name__)
 
+_Place = tuple[str, types.RequestId]
+"""A call: its connection, and its number there."""
 FindCalls = Callable[[ServerRequestContext[Any, Any]], Awaitable[Calls]]
 """Says for whom a request acts."""
 
@@ -65,7 +69,11 @@ class Desk:
         self._room = room
         self._wait_seconds = wait_seconds
         self._names = Names()
-        self._talks: dict[tuple[str, types.RequestId], Talk] = {}
+        self._users: Counter[str] = Counter()
+        """How many calls are under way for a name."""
+        self._talks: dict[_Place, Talk] = {}
+        self._told: dict[_Place, tuple[Calls, Name]] = {}
+        """What the last calls were told, until it is clear that their hosts took it."""
 
     async def list_tools(
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
@@ -104,6 +112,7 @@ class Desk:
         if not isinstance(given, Waiting):
             return await await_call(tool.attempt(calls, given, "", self._room))
         sealed = _unseal(params.request_state, calls)
+        person = await await_call(person_at(calls, _host_of(ctx)))
         if sealed is not None:
             name = sealed.name
         else:
@@ -111,14 +120,28 @@ class Desk:
             for passing in ("key", "wait_seconds"):
                 arguments.pop(passing)
             name = await self._names.claim(calls, tool.name, arguments, given.key)
-        person = await await_call(person_at(calls, _host_of(ctx)))
         talk = Talk(ctx, calls, person, Errand(tool, given, name), self._room, self._wait_seconds)
-        told = await self._hold(talk, _session_of(ctx), sealed, params.input_responses)
+        self._users[name.text] += 1
+        is_done = False
+        try:
+            told = await self._hold(talk, _session_of(ctx), sealed, params.input_responses)
+            is_done = True
+        finally:
+            self._users -= Counter([name.text])
+            if not is_done and talk.asked is None and not self._users[name.text]:
+                self._names.leave(name)  # it could not even be asked, so there is nothing to find again
         if isinstance(told, types.InputRequiredResult):
             return told
         if told.content.get("state") != "open":
-            await self._names.hand_out(calls, name)
+            await self._hand_out(talk, _session_of(ctx))
         return msgspec.structs.replace(told, content=told.content | {"key": name.given})
+
+    async def _hand_out(self, talk: Talk, session: str | None) -> None:
+        await self._names.hand_out(talk.calls, talk.name)
+        if session is not None:
+            self._told[session, talk.request_id] = (talk.calls, talk.name)
+        while len(self._told) > _MOST_TOLD:
+            del self._told[next(iter(self._told))]
 
     async def _hold(
         self,
@@ -141,22 +164,30 @@ class Desk:
 
     async def watch(self, ctx: ServerRequestContext[Any, Any], call_next: CallNext) -> HandlerResult:
         """See a call cancelled, and take its ask back."""
+        if ctx.method != _CANCELLED:
+            return await call_next(ctx)
+        await self._take_back(ctx)  # first: the same call may come right behind
         result = await call_next(ctx)
-        if ctx.method == _CANCELLED:
-            await self._cancel(ctx)
+        await self._cancel(ctx)
         return result
 
+    async def _take_back(self, ctx: ServerRequestContext[Any, Any]) -> None:
+        """Keep an answer that was told to a host which had given up before it came: it is still to be handed out."""
+        place, is_lapsed = _cancelled(ctx)
+        told = self._told.pop(place, None) if place is not None else None
+        if told is not None and is_lapsed:
+            with suppress(AssentError):
+                await self._names.take_back(*told)
+
     async def _cancel(self, ctx: ServerRequestContext[Any, Any]) -> None:
-        told = ctx.params or {}
-        request_id, reason, session = told.get("requestId"), told.get("reason"), _session_of(ctx)
-        if session is None or not isinstance(request_id, str | int):
-            return
-        talk = self._talks.pop((session, request_id), None)
-        if talk is None or (isinstance(reason, str) and _LAPSED(reason)):
+        place, is_lapsed = _cancelled(ctx)
+        talk = self._talks.pop(place, None) if place is not None else None
+        if talk is None or is_lapsed:
             return
         with anyio.move_on_after(_PATIENCE_SECONDS):
             await talk.over.wait()
-        if talk.asked is None:
+        others = self._users[talk.name.text] - (not talk.over.is_set())
+        if talk.asked is None or others > 0:
             return
         # In this order: whoever asks the same in this moment asks anew, and is not told that it was taken back.
         with suppress(AssentError):
@@ -208,6 +239,15 @@ def _unseal(state: str | None, calls: Calls) -> Sealed | None:
     if (sealed.project, sealed.asker) != (calls.project, str(calls.principal)):
         raise ForbiddenError("This call was begun by somebody else.")
     return sealed
+
+
+def _cancelled(ctx: ServerRequestContext[Any, Any]) -> tuple[_Place | None, bool]:
+    """Return which call a notice cancels, and whether only its time was over."""
+    given = ctx.params or {}
+    request_id, reason, session = given.get("requestId"), given.get("reason"), _session_of(ctx)
+    if session is None or not isinstance(request_id, str | int):
+        return None, False
+    return (session, request_id), isinstance(reason, str) and _LAPSED(reason) is not None
 
 
 def _session_of(ctx: ServerRequestContext[Any, Any]) -> str | None:

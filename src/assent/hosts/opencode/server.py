@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import AsyncIterator, Mapping
+from pathlib import Path
 from typing import Any
 from urllib.parse import quote as quote_path
 
@@ -26,6 +27,8 @@ MAX_EVENT_BYTES = 16 << 20
 SILENCE_SECONDS = 60.0
 """opencode's heart beats every 10 to 30 seconds; after such a silence the line is taken for dead."""
 _REPLY_SECONDS = 30.0
+_LIST_SECONDS = 300.0
+"""So long a list may take: whoever asks first waits until opencode has set its project up."""
 
 
 class Event(msgspec.Struct, frozen=True):
@@ -39,10 +42,17 @@ _event = msgspec.json.Decoder(Event)
 
 
 class OpencodeServer:
-    """One server, and the password that it is shown."""
+    """One server, and the password that it is shown. What is asked in other folders is not seen."""
 
-    def __init__(self, url: str = DEFAULT_URL, *, user: str = "opencode", password: str = "") -> None:
-        """Take an address.
+    def __init__(
+        self,
+        url: str = DEFAULT_URL,
+        *,
+        user: str = "opencode",
+        password: str = "",
+        folder: Path | None = None,
+    ) -> None:
+        """Take an address, and the folder whose sessions are meant: without one it is that of the server itself.
 
         Raises:
             BadRequestError: it is none, or plain HTTP to another machine.
@@ -51,6 +61,7 @@ class OpencodeServer:
         self._client = httpx2.AsyncClient(
             base_url=self.url,
             auth=httpx2.BasicAuth(user, password) if password else None,
+            params=None if folder is None else {"directory": str(folder)},
             timeout=httpx2.Timeout(_REPLY_SECONDS),
             follow_redirects=False,
             trust_env=False,
@@ -103,7 +114,7 @@ class OpencodeServer:
         raise UnreachableError(f"The line to opencode at {self.url} is broken.")
 
     async def _list(self, path: str) -> list[Any]:
-        answer = await self._send("GET", path)
+        answer = await self._send("GET", path, seconds=_LIST_SECONDS)
         self._check(answer)
         try:
             told = msgspec.json.decode(answer.content)
@@ -113,9 +124,14 @@ class OpencodeServer:
             raise AssentError(f"What answers at {self.url} does not speak as opencode does.")
         return told
 
-    async def _send(self, method: str, path: str, body: Mapping[str, Any] | None = None) -> httpx2.Response:
+    async def _send(
+        self, method: str, path: str, body: Mapping[str, Any] | None = None, seconds: float = _REPLY_SECONDS
+    ) -> httpx2.Response:
+        timeout = httpx2.Timeout(_REPLY_SECONDS, read=seconds)
         try:
-            return await self._client.request(method, path, json=body)
+            return await self._client.request(method, path, json=body, timeout=timeout)
+        except httpx2.ReadTimeout:
+            raise UnreachableError(f"opencode at {self.url} does not answer in {seconds:.0f} s.") from None
         except httpx2.HTTPError:
             raise UnreachableError(
                 f"No opencode answers at {self.url}. Start one with: opencode serve"
