@@ -383,6 +383,7 @@ def _environ(root: Path) -> dict[str, str]:
         "LC_ALL": "C.UTF-8",
         "PS1": "$ ",
         "PS2": "",
+        "PYDANTIC_AI_NO_BANNER": "1",  # an advertisement, which comes and goes with where it runs
     }
 
 

@@ -39,7 +39,7 @@ __all__ = ["DEFAULT_WAIT_SECONDS", "SEAL_SECONDS", "Desk", "make_server"]
 
 DEFAULT_WAIT_SECONDS = 50.0
 """Below the 60 seconds after which many hosts give a call up."""
-SEAL_SECONDS = 30 * 86_400.0
+SEAL_SECONDS = 30 * 86_400
 """So long a form may stay open in a host of the newer protocol."""
 _MOST_LEFT = 1_000
 _MOST_TOLD = 100
