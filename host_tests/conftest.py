@@ -13,12 +13,15 @@ from pathlib import Path
 
 import pytest
 
+from host_tests.settings import PATIENCE
 from tests.cli.shell import Shell
 from tests.conftest import surroundings
-from tools.programs import ProgramError, find_program
+from tools.programs import PROGRAMS, ProgramError, find_program
 
-__all__ = ["environ", "program", "project", "shell", "surroundings"]
+__all__ = ["environ", "program", "project", "pytest_terminal_summary", "shell", "surroundings"]
 
+_TRIED: set[str] = set()
+"""The programs that a test has used."""
 _KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
 
 
@@ -62,8 +65,9 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
-def shell(project: Path) -> Iterator[Shell]:
+def shell(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
     """Give a person's shell in the project: sees what waits, and answers."""
+    monkeypatch.setattr("tests.cli.shell.PATIENCE", PATIENCE)
     shell = Shell(project)
     yield shell
     shell.close()
@@ -75,8 +79,18 @@ def program() -> Callable[[str], Path]:
 
     def find(name: str) -> Path:
         try:
-            return find_program(name)
+            found = find_program(name)
         except ProgramError as error:
             pytest.fail(str(error))
+        _TRIED.add(name)
+        return found
 
     return find
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which programs the stories were told with."""
+    terminalreporter.section("real programs")
+    for name in PROGRAMS:
+        told = PROGRAMS[name].spec if name in _TRIED else "not tried"
+        terminalreporter.write_line(f"{name}: {told}")

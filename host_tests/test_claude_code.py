@@ -12,12 +12,12 @@ from typing import Any
 import pytest
 
 from assent import connect
+from host_tests.settings import PATIENCE, claude_code_settings
 from tests.cli.shell import Shell, Terminal, wait_for
 from tools.model_double import ModelDouble
 
 __all__: list[str] = []
 
-PATIENCE = 90.0
 TOUCH = {"tool": "Bash", "input": {"command": "touch made && echo x >> made", "description": "Make a file"}}
 QUESTION = {
     "question": "Which database?",
@@ -55,12 +55,7 @@ class Claude:
 
     def seen_by(self, model: ModelDouble) -> dict[str, Any]:
         """Return the environment in which it talks to this model, and to nobody else."""
-        return {
-            **self.environ,
-            "ANTHROPIC_BASE_URL": model.url,
-            "ANTHROPIC_API_KEY": "sk-none",
-            "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
-        }
+        return {**self.environ, **claude_code_settings(model.url)}
 
     def start(self, model: ModelDouble, *arguments: str) -> subprocess.Popen[str]:
         """Start it; what it tells comes as lines of JSON."""

@@ -1,15 +1,21 @@
 """The real Codex, driven by `assent host codex`: it asks, a person answers, it goes on; and where nobody answers."""
 
 import json
+import os
+import select
 import signal
 import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.shell import PATIENCE, Shell, wait_for
+from host_tests import order_server
+from host_tests.settings import PATIENCE, codex_settings
+from tests.cli.shell import Shell, wait_for
 from tools.model_double import ModelDouble
 
 __all__: list[str] = []
@@ -38,6 +44,8 @@ TOUCHING = {
         "justification": "The test wants it.",
     },
 }
+PATCH = "*** Begin Patch\n*** Add File: notes.txt\n+hello\n*** End Patch\n"
+PATCHING = {"tool": "exec_command", "input": {"cmd": f"apply_patch <<'EOF'\n{PATCH}EOF"}}
 Host = Callable[..., subprocess.Popen[bytes]]
 
 
@@ -46,22 +54,13 @@ def host(shell: Shell, project: Path, environ: dict[str, str], program: Callable
     """Give what starts `assent host codex` against a scripted model."""
     codex = program("codex")
 
-    def start(model: ModelDouble, *arguments: str) -> subprocess.Popen[bytes]:
-        home = Path(environ["HOME"]) / ".codex"
-        home.mkdir(exist_ok=True)
-        (home / "config.toml").write_text(
-            'model = "double"\nmodel_provider = "double"\napproval_policy = "on-request"\n'
-            'sandbox_mode = "read-only"\n'
-            f'[projects."{project}"]\ntrust_level = "trusted"\n'
-            f'[model_providers.double]\nname = "double"\nbase_url = "{model.url}/v1"\nwire_api = "responses"\n'
-            "requires_openai_auth = false\nrequest_max_retries = 0\nstream_max_retries = 0\n"
-            "supports_websockets = false\n"
-        )
+    def start(model: ModelDouble, *arguments: str, more: str = "") -> subprocess.Popen[bytes]:
+        told = codex_settings(model.url, Path(environ["HOME"]), project, more)
         words = ["host", "codex", "--codex", str(codex), "--store", str(shell.store), *arguments, "go"]
         process = subprocess.Popen(
             ["assent", *words],
             cwd=project,
-            env=environ,
+            env={**environ, **told},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -77,6 +76,17 @@ def outputs(model: ModelDouble) -> list[str]:
     bodies = [request["body"] for request in model.requests if isinstance(request["body"], dict)]
     given: list[dict[str, Any]] = bodies[-1].get("input", [])
     return [json.dumps(each.get("output")) for each in given if each.get("type") == "function_call_output"]
+
+
+def read_until(process: subprocess.Popen[bytes], sentence: bytes) -> None:
+    """Read the standard error of a process until it says something."""
+    assert process.stderr is not None
+    seen, until = b"", time.monotonic() + PATIENCE
+    while sentence not in seen:
+        assert select.select([process.stderr], [], [], max(0.0, until - time.monotonic()))[0], seen
+        more = os.read(process.stderr.fileno(), 65_536)
+        assert more, seen
+        seen += more
 
 
 def test_codex_question_answered_by_a_person_is_told_to_the_model(shell: Shell, host: Host) -> None:
@@ -144,3 +154,80 @@ def test_cancelled_codex_run_is_interrupted_and_its_ask_withdrawn(shell: Shell, 
         assert shell.finish(process).status == 5
         wait_for(lambda: shell.ask(ask.ask_id).state == "withdrawn")
         assert model.said == 1
+
+
+def test_file_change_of_codex_is_shown_whole_and_made_after_a_person_approved_it(
+    shell: Shell, host: Host, project: Path
+) -> None:
+    """Codex asks without saying what it would write; what it said before belongs to the action."""
+    with ModelDouble([PATCHING, {"text": "Written."}]) as model:
+        process = host(model)
+        ask = shell.only_open()
+        made = project / "notes.txt"
+        assert ask.prompt.action == {
+            "host": "codex",
+            "change": [{"path": str(made), "kind": {"type": "add"}, "diff": "hello\n"}],
+            "about": {},
+        }
+        assert not made.exists()
+        shell.run("answer", ask.ask_id, "approve", "--unattended")
+        ended = shell.finish(process)
+        assert (ended.status, made.read_text()) == (0, "hello\n"), ended.err
+
+
+def test_word_of_a_person_is_put_into_the_turn_that_codex_has(shell: Shell, host: Host) -> None:
+    """Posted while a question is open: the model reads it in the same turn, beside the answer."""
+    with ModelDouble([ASKING, {"text": "SQLite, in two files."}]) as model:
+        process = host(model, "--plan", "--run-id", "night")
+        ask = shell.only_open()
+        assert shell.run("post", "host:night", '"Keep orders in a file of their own."').status == 0
+        read_until(process, b"Codex was told what a person said")
+        shell.answer(ask.ask_id, "SQLite")
+        assert shell.finish(process).status == 0
+        assert "Keep orders in a file of their own." in json.dumps(model.requests[-1]["body"]["input"])
+        assert model.said == 2
+
+
+def test_paused_and_escalated_codex_run_has_its_next_turn_with_the_other_model(
+    shell: Shell, host: Host
+) -> None:
+    """The turn that goes on is not touched; the next one waits for the resume."""
+    with ModelDouble([ASKING, {"text": "SQLite it is."}, {"text": "Sharded."}]) as model:
+        process = host(model, "--plan", "--run-id", "night")
+        ask = shell.only_open()
+        assert shell.run("pause", "night").status == 0
+        assert shell.run("escalate", "night", "--model", "big").status == 0
+        shell.answer(ask.ask_id, "SQLite")
+        wait_for(lambda: model.said == 2)
+        assert shell.run("post", "host:night", '"Now shard it."').status == 0
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(2)
+        assert model.said == 2
+        assert shell.run("resume", "night").status == 0
+        ended = shell.finish(process)
+        assert (ended.status, ended.out) == (0, "SQLite it is.\nSharded.\n"), ended.err
+        models = [request["body"]["model"] for request in model.requests if request["body"]]
+        assert models == ["double", "double", "big"]
+
+
+def test_form_of_an_mcp_server_in_codex_is_filled_in_by_a_person_after_its_tool_was_approved(
+    shell: Shell, host: Host
+) -> None:
+    """Both come as forms; only the one without a question is a request for approval."""
+    server = (
+        f'[mcp_servers.shop]\ncommand = "{sys.executable}"\nargs = ["{order_server.__file__}"]\n'
+        "required = true\nstartup_timeout_sec = 60\n"
+    )
+    ordering = {"tool": "order", "namespace": "mcp__shop", "input": {}}
+    with ModelDouble([ordering, {"text": "Ordered."}]) as model:
+        process = host(model, more=server)
+        approval = shell.only_open()
+        assert (approval.kind, "run tool" in approval.prompt.title) == ("approval", True)
+        shell.run("answer", approval.ask_id, "approve", "--unattended")
+        wait_for(lambda: any(ask.ask_id != approval.ask_id for ask in shell.waiting()))
+        form = shell.only_open()
+        assert form.prompt.title == "How many shall be ordered?"
+        shell.answer(form.ask_id, "3")
+        ended = shell.finish(process)
+        assert (ended.status, ended.out) == (0, "Ordered.\n"), ended.err
+        assert "AcceptedElicitation(action='accept', data=Order(count=3))" in outputs(model)[-1]

@@ -1,4 +1,4 @@
-"""Start: what `import assent` adds to a bare interpreter, and how long `assent --help` takes in all."""
+"""Start: what `import assent` and a hook with nothing to ask add to a bare interpreter, and how long `assent --help` takes."""
 
 from __future__ import annotations
 
@@ -14,6 +14,10 @@ from bench.session import Session
 
 __all__ = ["measure"]
 
+_EVENT = b"""{"hook_event_name": "PreToolUse", "session_id": "s-1", "cwd": "/", "tool_use_id": "toolu_1",
+"tool_name": "Bash", "tool_input": {"command": "npm test", "description": "Runs the tests"}}"""
+"""What an agent's host says before a call that nobody has to approve: it waits for the hook each time."""
+
 
 def measure(session: Session) -> Iterator[Figure]:
     """Give the milliseconds that each start takes, or adds, with compiled bytecode."""
@@ -25,6 +29,7 @@ def measure(session: Session) -> Iterator[Figure]:
     }
     if importlib.util.find_spec("assent.cli") is not None:
         starts["help"] = [sys.executable, "-m", "assent", "--help"]
+        starts["hook"] = [sys.executable, "-m", "assent", "hook", "claude-code", "--ask", "Bash(rm *)"]
     found: dict[str, list[float]] = {name: [] for name in starts}
     for command in starts.values():
         _time(session, command)  # compiles what is not compiled yet
@@ -37,6 +42,7 @@ def measure(session: Session) -> Iterator[Figure]:
         yield Figure(
             "start", "assent --help, in all", "ms", Reading.VALUE, found["help"], found["bare"], goal=200.0
         )
+        yield _added("assent hook, nothing to ask, added", found["hook"], found["bare"], 80.0)
 
 
 def _added(name: str, ours: list[float], bare: list[float], goal: float | None) -> Figure:
@@ -49,6 +55,7 @@ def _time(session: Session, command: list[str]) -> float:
     subprocess.run(
         command,
         env=clean_environment(session.runtime),
+        input=_EVENT,
         stdout=subprocess.DEVNULL,
         check=True,
         timeout=60,

@@ -44,6 +44,7 @@ def test_quick_run_prints_each_figure_beside_its_floor_and_goal(tmp_path: Path) 
     )
     assert re.search(wake, done.stdout), done.stdout
     assert "import assent, added" in done.stdout
+    assert "assent hook, nothing to ask, added" in done.stdout
     assert "repetition 2 of 2" in done.stderr
 
 

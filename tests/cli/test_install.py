@@ -189,3 +189,20 @@ def test_a_backup_that_is_a_link_is_replaced_and_not_written_through(
     settings.with_name("settings.json.before-assent").symlink_to(victim)
     assert shell.run(*INSTALL, "--yes").status == 0
     assert victim.read_text() == "precious"
+
+
+def test_a_category_stands_behind_the_patterns_and_stays(shell: Shell, settings: Path) -> None:
+    """The policy decides about those calls; one that there is not is refused, and nothing is written."""
+    refused = shell.run(*INSTALL, "--ask", "Bash(rm *)", "--category", "everything", "--yes")
+    assert (refused.status, settings.exists()) == (2, False)
+    assert shell.run(*INSTALL, "--ask", "Bash(rm *)", "--category", "scopeChanges", "--yes").status == 0
+    assert shell.run(*INSTALL, "--ask", "Bash(git push *)", "--yes").status == 0
+    entries = [
+        hook["command"]
+        for groups in json.loads(settings.read_text())["hooks"].values()
+        for group in groups
+        for hook in group["hooks"]
+        if "--ask" in hook["command"]
+    ]
+    assert len(entries) == 1
+    assert "--ask 'Bash(rm *)' --ask 'Bash(git push *)' --category scopeChanges" in entries[0]

@@ -57,6 +57,12 @@ class _OverError(BaseException):
     metavar="PATTERN",
     help="A call that the host asks about in its own dialog.",
 )
+@click.option(
+    "--category",
+    metavar="CATEGORY",
+    default="",
+    help="What kind of change those of --ask are: the policy decides. [default: always asks]",
+)
 @click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]")
 @click.option("--headless", is_flag=True, help="Nobody sits at the host. [default: as the host tells]")
 @click.pass_obj
@@ -66,6 +72,7 @@ def command(
     host: str,
     patterns: tuple[str, ...],
     confirmed: tuple[str, ...],
+    category: str,
     wait: timedelta | None,
     *,
     headless: bool,
@@ -92,7 +99,7 @@ def command(
     except ValueError as error:
         say(f"What Claude Code wrote to standard input {error}, so nothing was asked.")
         return USAGE
-    watch = make_watch(list(patterns), confirmed, place.environ, is_headless=headless)
+    watch = make_watch(list(patterns), confirmed, place.environ, is_headless=headless, category=category)
     if concerns(event, watch):
         seconds = DEFAULT_WAIT_SECONDS if wait is None else wait.total_seconds()
         reply = _reply(place, host, event, watch, seconds)

@@ -28,6 +28,7 @@ from assent.cli.span import SPAN
 from assent.hosts.claude_code.glance import HOST
 from assent.hosts.claude_code.pattern import check_pattern
 from assent.hosts.claude_code.settings import Settings, Wish
+from assent.protocol.policy import parse_category
 
 __all__ = ["BACKUP", "command"]
 
@@ -62,6 +63,12 @@ class _Change(NamedTuple):
     metavar="PATTERN",
     help="A call that the host asks about in its own dialog.",
 )
+@click.option(
+    "--category",
+    metavar="CATEGORY",
+    default="",
+    help="What kind of change those of --ask are: the policy decides. [default: always asks]",
+)
 @click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]")
 @click.option("--mcp", "with_server", is_flag=True, help="Give the agent the tools of assent mcp, too.")
 @click.option("--remove", is_flag=True, help="Take out what this has written, and nothing else.")
@@ -73,6 +80,7 @@ def command(  # noqa: PLR0913 - one argument for each option
     host: str,
     patterns: tuple[str, ...],
     confirmed: tuple[str, ...],
+    category: str,
     wait: timedelta | None,
     *,
     is_user: bool,
@@ -108,7 +116,9 @@ def command(  # noqa: PLR0913 - one argument for each option
     folder = _user_folder(place) if is_user else _project_folder()
     program = _program(is_user=is_user)
     seconds = DEFAULT_WAIT_SECONDS if wait is None else int(wait.total_seconds())
-    wish = Wish(program, patterns, seconds, confirmed, place.store, place.project)
+    if category:
+        parse_category(category)
+    wish = Wish(program, patterns, seconds, confirmed, place.store, place.project, category)
     changes = [_settings_change(folder, is_user, None if remove else wish)]
     if with_server or (remove and not is_user):
         changes.append(_server_change(folder, None if remove else wish))

@@ -18,7 +18,7 @@ from assent.client.door import Call
 from assent.protocol.approval import is_approved, render_rejection
 from assent.protocol.ask import Ask
 from assent.protocol.error import AssentError, StillOpen
-from assent.protocol.receipt import render_granting
+from assent.protocol.receipt import ReceiptLevel, render_granting
 
 __all__ = ["Permission", "ask_permission"]
 
@@ -31,6 +31,8 @@ class Permission(msgspec.Struct, frozen=True):
     """Why not, in one sentence; or who said yes."""
     ask: Ask | None = None
     """Where a person was asked."""
+    is_by_policy: bool = False
+    """The policy let it happen, and nobody was asked."""
 
     @property
     def is_open(self) -> bool:
@@ -69,4 +71,5 @@ def ask_permission(
         spent = yield from redeem(calls, told.receipt_id, parts["action"], command_id=spend_id)
     except AssentError as error:
         return Permission(is_allowed=False, reason=error.message, ask=asked)
-    return Permission(is_allowed=True, reason=render_granting(spent), ask=asked)
+    is_by_policy = spent.level is not ReceiptLevel.APPROVED
+    return Permission(is_allowed=True, reason=render_granting(spent), ask=asked, is_by_policy=is_by_policy)

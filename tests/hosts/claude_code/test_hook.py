@@ -462,3 +462,32 @@ def test_the_host_tells_whether_somebody_sits_at_it_and_whether_it_has_a_screen(
     assert (watch.is_headless, watch.can_defer) == (is_headless, can_defer)
     assert make_watch([], [], environ, is_headless=True) == watch._replace(is_headless=True)
     assert make_watch([], [], {**environ, "CLAUDE_CODE_SESSION_ID": "s-1"}, is_headless=False).is_hosted
+
+
+@pytest.mark.parametrize(
+    ("level", "told"), [("automated", 0), ("notify_and_proceed", 1)], ids=["automated", "notified"]
+)
+def test_the_policy_decides_what_is_asked_and_the_hosts_own_rules_still_hold(
+    store: ThrowawayStore, level: str, told: int
+) -> None:
+    """Nobody is asked, and nothing is allowed that the host would ask about: it is told nothing."""
+    watch = HEADLESS._replace(category="scopeChanges")
+    agent, ana = store.agent(), store.person(assurance=Assurance.TERMINAL)
+    assert reply(agent, event("PreToolUse"), watch)["permissionDecision"] == "defer"
+    (ask,) = ana.inbox()
+    ana.answer(ask.ask_id, "reject")
+    ana.set_policy({"scopeChanges": level})
+    assert reply(agent, event("PreToolUse", tool_use_id="toolu_2"), watch) is None
+    assert (ana.inbox(), len(ana.notifications())) == ([], told)
+    always = reply(agent, event("PreToolUse", tool_use_id="toolu_3"), HEADLESS)
+    assert (always["permissionDecision"], len(ana.inbox())) == ("defer", 1)
+
+
+def test_a_category_that_is_none_lets_nothing_pass(store: ThrowawayStore) -> None:
+    """It was written by hand."""
+    watch = HEADLESS._replace(category="everything")
+    with pytest.raises(BadRequestError) as caught:
+        reply(store.agent(), event("PreToolUse"), watch)
+    no = failed(event("PreToolUse"), watch, caught.value.message)
+    assert no is not None
+    assert no["hookSpecificOutput"]["permissionDecision"] == "deny"

@@ -31,7 +31,7 @@ __all__ = [
 HOST = "claude-code"
 QUESTION_TOOL = "AskUserQuestion"
 MAX_INPUT_BYTES = 16 << 20
-_VALUED = ("--ask", "--confirm", "--wait", "--store", "--project")
+_VALUED = ("--ask", "--confirm", "--category", "--wait", "--store", "--project")
 _ENDINGS = ("Stop", "SessionEnd")
 
 
@@ -48,6 +48,8 @@ class Watch(NamedTuple):
     """The host puts off what it is told to put off. One that does not would let the call happen."""
     is_hosted: bool = False
     """The host itself has started this, and has written the call down in its transcript."""
+    category: str = ""
+    """Of what kind the calls are that must be approved, so that the project's policy decides; empty always asks."""
     host_id: str = ""
     """The host's process: it starts several hooks for one call where several settings have one."""
 
@@ -109,7 +111,12 @@ def concerns(event: Mapping[str, Any], watch: Watch) -> bool:
 
 
 def make_watch(
-    patterns: list[str], confirmed: Sequence[str], environ: Mapping[str, str], *, is_headless: bool
+    patterns: list[str],
+    confirmed: Sequence[str],
+    environ: Mapping[str, str],
+    *,
+    is_headless: bool,
+    category: str = "",
 ) -> Watch:
     """Return what to look out for; the host tells in the environment what it is."""
     attended, entry = environ.get("CLAUDE_CODE_SESSION_ATTENDED"), environ.get("CLAUDE_CODE_ENTRYPOINT", "")
@@ -122,6 +129,7 @@ def make_watch(
         confirmed,
         can_defer=not has_screen,
         is_hosted=bool(environ.get("CLAUDE_CODE_SESSION_ID")),
+        category=category,
         host_id=environ.get("CLAUDE_PID", ""),
     )
 
@@ -144,4 +152,5 @@ def _watch(arguments: list[str], environ: Mapping[str, str]) -> Watch | None:
             given[option].append(text)
         else:
             return None
-    return make_watch(given["--ask"], given["--confirm"], environ, is_headless=is_headless)
+    category = (given["--category"] or [""])[-1]
+    return make_watch(given["--ask"], given["--confirm"], environ, is_headless=is_headless, category=category)

@@ -1,6 +1,6 @@
 """What each event of the host becomes: an ask in the inbox, and its answer told in the host's way.
 
-    PreToolUse         a call that must be approved: an approval that binds. A call that must be confirmed: the host's own
+    PreToolUse         a call that must be approved: an approval that binds, or the word of the policy. A call that must be confirmed: the host's own
                        dialog (`ask`). The question tool, where nobody sits at the host: a question; unanswered, it is put
                        off (`defer`) and found again when the session resumes.
     PermissionRequest  the host's own dialog is open at the same time, and the first answer wins.
@@ -21,6 +21,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
+from assent.client.approving import ApprovalParts
 from assent.client.calls import Calls, no_answer
 from assent.client.door import Call
 from assent.client.steer import post
@@ -135,9 +136,13 @@ def failed(event: Mapping[str, Any], watch: Watch, sentence: str) -> Reply | Non
     return None
 
 
-def _call(calls: Calls, event: Mapping[str, Any], watch: Watch, wait: float, key: str) -> Call[Reply]:
+def _call(calls: Calls, event: Mapping[str, Any], watch: Watch, wait: float, key: str) -> Call[Reply | None]:
     spend_id = f"{HOST}:{watch.host_id}:{key}" if watch.host_id else ""
-    permission = yield from _ask_permission(calls, event, key, wait, spend_id)
+    permission = yield from _ask_permission(
+        calls, event, key, wait, spend_id=spend_id, category=watch.category
+    )
+    if permission.is_by_policy:
+        return None  # the policy asks nobody; what the host's own rules say of it still holds
     if permission.is_allowed:
         return allow(permission.reason, event["tool_input"])
     if not permission.is_open:
@@ -170,7 +175,7 @@ def _permission(
 
 
 def _ask_permission(
-    calls: Calls, event: Mapping[str, Any], key: str, wait: float, spend_id: str = ""
+    calls: Calls, event: Mapping[str, Any], key: str, wait: float, *, spend_id: str = "", category: str = ""
 ) -> Call[Permission]:
     tool, given = event.get("tool_name"), event.get("tool_input")
     if not isinstance(tool, str) or not isinstance(given, dict):
@@ -180,7 +185,10 @@ def _ask_permission(
     title = " ".join(f"{tool}: {shown}".split()).removesuffix(":")
     if len(title) > _MAX_TITLE:
         title = title[: _MAX_TITLE - 1] + "…"
-    return (yield from ask_permission(calls, title, action=action, key=key, wait=wait, spend_id=spend_id))
+    parts: ApprovalParts = {"action": action, "key": key}
+    if category:
+        parts["category"] = category
+    return (yield from ask_permission(calls, title, wait=wait, spend_id=spend_id, **parts))
 
 
 def _question_put_off(calls: Calls, event: Mapping[str, Any], wait: float, key: str) -> Call[Reply]:

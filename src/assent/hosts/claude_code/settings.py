@@ -42,7 +42,7 @@ _PROGRAM = "assent"
 _STARTS_OURS = re.compile(r"(?<![\w-])assent['\"]? hook claude-code(?![\w-])")
 _HOOK = ["hook", HOST]
 _GUARD = " || exit 2"
-_VALUED = ("--wait", "--ask", "--confirm", "--store", "--project")
+_VALUED = ("--wait", "--ask", "--confirm", "--category", "--store", "--project")
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _SERVER_ARGUMENTS = ["mcp"]
 
@@ -62,6 +62,8 @@ class Wish(NamedTuple):
     store: str | None = None
     """Where to ask; None is as before."""
     project: str | None = None
+    category: str = ""
+    """Of what kind the calls are that must be approved; empty is as before."""
 
 
 def parse_settings(text: str, name: str) -> Settings:
@@ -119,6 +121,7 @@ def connect(settings: Settings, wish: Wish, name: str) -> Settings:
             confirmed=tuple(dict.fromkeys((*found_words(settings, "--confirm"), *wish.confirmed))),
             store=wish.store or next(iter(found_words(settings, "--store")), None),
             project=wish.project or next(iter(found_words(settings, "--project")), None),
+            category=wish.category or next(iter(found_words(settings, "--category")), ""),
         )
     )
     if _ours(settings) == wanted:
@@ -186,6 +189,7 @@ def _hooks(wish: Wish) -> Settings:
     plain = shlex.join(words)
     for option, patterns in (("--ask", wish.patterns), ("--confirm", wish.confirmed)):
         words += [word for pattern in patterns for word in (option, pattern)]
+    words += ["--category", wish.category] if wish.category else []
     entry = {"type": "command", "command": plain, "timeout": wish.wait_seconds + MARGIN_SECONDS}
 
     def group(matcher: str | None = None) -> Settings:
