@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from assent.protocol.principal import Role
 from assent.protocol.prompt import MAX_FIELDS, MAX_OPTIONS, Field, Option, Prompt
+from assent.protocol.run import MAX_RUN_ID
 from assent.testing.server import ThrowawayServer
 from tests.surfaces.page.browsing import PHONE, Viewport
 from tests.surfaces.page.furniture import furnish
@@ -145,3 +146,18 @@ def test_round_of_fifty_questions_says_what_is_left_and_is_sent_at_once(
     button.click()
     expect(page.locator("#detail .fate-ok")).to_be_visible()
     assert sideways(page) == []
+
+
+@pytest.mark.parametrize("viewport", [PHONE], ids=["phone"])
+def test_longest_name_of_a_run_wraps_on_its_timeline_and_on_the_board(
+    page: Page, site: ThrowawayServer
+) -> None:
+    """One word as long as a name may be, in every sentence that has it."""
+    name = "r" * MAX_RUN_ID
+    with site.agent().run(max=3, run_id=name) as run:
+        next(iter(run))
+        page.goto("/")
+        for place in (f"history/run/shop/{name}", f"runs/shop/{name}"):
+            visit(page, place)
+            expect(page.locator("main")).to_contain_text(name)
+            assert sideways(page) == [], place
