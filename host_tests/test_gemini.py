@@ -18,7 +18,7 @@ from tools.model_double import ModelDouble
 __all__: list[str] = []
 
 QUESTION = {"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}
-ASKING = {"tool": "mcp_assent_ask_user", "input": QUESTION}
+ASKING = {"tool": "mcp_assent_ask_person", "input": QUESTION}
 CONFIRMING = {"tool": "mcp_assent_confirm", "input": {"question": "Drop the table?"}}
 
 
@@ -68,16 +68,16 @@ def test_gemini_call_waits_for_the_answer_of_a_person_and_goes_on_with_it(
     gemini: Gemini, shell: Shell
 ) -> None:
     """Ask, answer, continue: the model is told who answered and what."""
-    with ModelDouble([CONFIRMING, {"text": "I leave it."}]) as model:
+    with ModelDouble([ASKING, {"text": "SQLite it is."}]) as model:
         gemini.connect(model)
         process = gemini.start("-p", "go")
         ask = shell.only_open()
-        assert (ask.prompt.title, ask.asker) == ("Drop the table?", "agent:gemini")
-        shell.answer(ask.ask_id, "No")
+        assert (ask.prompt.title, ask.asker) == ("Which database?", "agent:gemini")
+        shell.answer(ask.ask_id, "SQLite")
         ended = shell.finish(process)
-        assert (ended.status, ended.out) == (0, "I leave it.\n"), ended.err
+        assert (ended.status, ended.out) == (0, "SQLite it is.\n"), ended.err
         assert "sam answered" in told(model)
-        assert told(model).partition("The answer, whole:\n")[2].startswith("No\n")
+        assert told(model).partition("The answer, whole:\n")[2].startswith("SQLite\n")
     assert shell.waiting() == []
 
 
@@ -108,7 +108,7 @@ def test_question_in_the_terminal_of_gemini_is_answered_from_elsewhere(gemini: G
         with Terminal(
             shell, "-i", "go", program=[str(gemini.executable)], stdout_too=True, **gemini.environ
         ) as seen:
-            seen.until("ask_user (assent MCP Server)")
+            seen.until("ask_person (assent MCP Server)")
             shell.answer(shell.only_open().ask_id, "SQLite")
             seen.until("SQLite it is.")
             assert told(model).partition("The answer, whole:\n")[2].startswith("SQLite\n")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
+import logging
 import shutil
 import signal
 from collections.abc import Coroutine
@@ -41,6 +42,17 @@ _FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
 
 class _StoppedError(Exception):
     """A signal came."""
+
+
+class _Log(logging.Handler):
+    """Shows in one line what a library logs: its own way is a stack trace, with the agent's words in it as they are."""
+
+    def __init__(self, screen: Screen) -> None:
+        super().__init__(logging.ERROR)
+        self._screen = screen
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self._screen.tell(f"the talk with the agent: {record.getMessage()}")
 
 
 @click.group("host", cls=PlacedGroup)
@@ -139,6 +151,7 @@ def acp(place: Place, /, **given: Any) -> int:
         command_ = (_find(words[0]), *words[1:])
         orders = AcpOrders(command_, _environ(place, plan, folder), folder, (given["prompt"],))
         screen = Screen()
+        logging.getLogger().addHandler(_Log(screen))
         try:
             return _end(screen, _run(AcpSession(client.calls, plan, orders, screen).drive()))
         except _StoppedError:

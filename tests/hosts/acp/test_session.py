@@ -215,8 +215,14 @@ def test_agent_that_cannot_be_started_is_told_in_one_sentence(shell: Shell) -> N
     assert (ended.status, ended.err) == (1, "no-such-agent is no command here.\n")
 
 
-def test_agent_that_ends_in_the_middle_aborts_its_run_in_one_sentence(shell: Shell) -> None:
-    """No stack trace."""
-    ended = shell.run("host", "acp", "go", "--", "true")
-    assert ended.status == 1
+@pytest.mark.parametrize(
+    "script",
+    ["exec <&-", "read line", "printf '{\\033[31m\\n'; read line"],
+    ids=["at once", "after a line", "after nonsense"],
+)
+def test_agent_that_ends_in_the_middle_is_told_in_one_sentence(shell: Shell, script: str) -> None:
+    """No stack trace, and nothing of the agent's that a terminal would obey."""
+    ended = shell.run("host", "acp", "go", "--", "sh", "-c", script)
+    assert (ended.status, ended.err.splitlines()[-1]) == (1, "The agent has ended."), ended.err
     assert "Traceback" not in ended.err
+    assert "\x1b" not in ended.err

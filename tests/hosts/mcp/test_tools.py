@@ -54,6 +54,21 @@ def test_tools_are_listed_with_flat_schemas_and_none_of_them_answers(world: Worl
     anyio.run(story)
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_question_tool_has_another_name_in_gemini_which_hides_its_own(world: World, era: str) -> None:
+    """With nobody at it Gemini CLI takes away whatever is called `ask_user`; the ask is the same by both names."""
+
+    async def story() -> None:
+        async with world.host(era, name="gemini-cli-mcp-client") as host:
+            names = {tool.name for tool in (await host.client.list_tools()).tools}
+            assert "ask_person" in names
+            assert "ask_user" not in names
+            first = await host.told("ask_person", question="Which database?")
+            assert (await host.told("ask_user", question="Which database?"))["ask_id"] == first["ask_id"]
+
+    anyio.run(story)
+
+
 def test_schema_names_what_is_required() -> None:
     """Hosts check arguments by it before they call."""
     schema = input_schema(TOOLS["ask_user"].arguments)

@@ -9,7 +9,7 @@ import anyio
 import anyio.to_thread
 from mcp import Client as HostClient
 from mcp.client._memory import InMemoryTransport
-from mcp.types import CallToolResult, ElicitRequestFormParams, ElicitResult, TextContent
+from mcp.types import CallToolResult, ElicitRequestFormParams, ElicitResult, Implementation, TextContent
 
 from assent import Ask, Client
 from assent.client.calls import Calls
@@ -95,6 +95,7 @@ class World:
         wait: float = 0.2,
         seal_seconds: float = SEAL_SECONDS,
         calls: Calls | None = None,
+        name: str = "host",
     ) -> AsyncIterator[Host]:
         """Give a host with a server of its own, as each host has; `fill` is how its dialogs are filled in."""
         acting = calls or self.agent.calls
@@ -104,7 +105,7 @@ class World:
 
         desk = Desk(find, Room(self.folder, self.folder / ".assent", CONTEXTS), wait)
         server = make_server(desk, KEY, "0", seal_seconds)
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {"client_info": Implementation(name=name, version="1")}
         if fill is not None:
 
             async def show(_: object, params: Any) -> ElicitResult:

@@ -84,14 +84,14 @@ class AcpSession:
                     await self._client.leave()
                     errors.cancel()
                     await asyncio.gather(errors, return_exceptions=True)
+        except ConnectionError:
+            raise AssentError("The agent has ended.") from None
         except OSError as error:
             raise AssentError(
                 f"{quote(orders.command[0])} cannot be started: {quote(error.strerror or str(error))}."
             ) from None
         except RequestError as error:
             raise AssentError(f"The agent refused: {quote(str(error))}.") from None
-        except ConnectionError:
-            raise AssentError("The agent has ended.") from None
 
     async def _begin(self) -> None:
         await self._connection.initialize(protocol_version=PROTOCOL_VERSION, client_capabilities=CAPABILITIES)

@@ -53,6 +53,9 @@ _INSTRUCTIONS = (
     'other surface of Assent. While a result says "state": "open" there is no answer: stop, and call the same tool with the '
     "same arguments later. You can never answer an ask yourself."
 )
+_HIDDEN = {"ask_user": "ask_person"}
+"""Where nobody sits at it, Gemini CLI takes away every tool that has the name of its own question tool, ours as well."""
+_SHOWN = {shown: TOOLS[name] for name, shown in _HIDDEN.items()}
 _log = logging.getLogger(__name__)
 
 _Place = tuple[str, types.RequestId]
@@ -79,8 +82,10 @@ class Desk:
         self, ctx: ServerRequestContext[Any, Any], params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         """Say which tools there are."""
-        del ctx, params
-        return types.ListToolsResult(tools=[_describe(tool) for tool in TOOLS.values()])
+        del params
+        names = _HIDDEN if _host_of(ctx).startswith("gemini") else {}
+        tools = [_describe(tool, names.get(tool.name, tool.name)) for tool in TOOLS.values()]
+        return types.ListToolsResult(tools=tools)
 
     async def call_tool(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
@@ -104,7 +109,7 @@ class Desk:
     async def _serve(
         self, ctx: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> Told | types.InputRequiredResult:
-        tool = TOOLS.get(params.name)
+        tool = TOOLS.get(params.name) or _SHOWN.get(params.name)
         if tool is None:
             raise NotFoundError(f'There is no tool "{quote(params.name)}".')
         given = convert(params.arguments or {}, tool.arguments)
@@ -216,9 +221,9 @@ def make_server(desk: Desk, key: str, version: str, seal_seconds: float = SEAL_S
     return server
 
 
-def _describe(tool: Tool) -> types.Tool:
+def _describe(tool: Tool, name: str) -> types.Tool:
     return types.Tool(
-        name=tool.name,
+        name=name,
         title=tool.title,
         description=tool.description,
         input_schema=input_schema(tool.arguments),
