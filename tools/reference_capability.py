@@ -15,8 +15,8 @@ What each kind of surface can show and take in. A prompt that does not fit is
 unreachable. They describe the tools as they were found in 2026; where a tool only advises a limit it is kept as if it were
 enforced, and a reply is read as if there was none.
 
-Folding is a part of the library, for whoever connects such a tool. Of these surfaces `stdio` and `github-comment` are
-the ones that Assent itself presents on today.
+Folding is a part of the library, for whoever connects such a tool. Of these surfaces Assent itself presents on `stdio`,
+`github-comment` and the forms of MCP; the adapters of the other hosts take their questions in and hand the answers back.
 """
 
 

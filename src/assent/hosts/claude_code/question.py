@@ -8,8 +8,7 @@ Rule: what the host made by itself is no answer: one that is empty, or that its 
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from assent.protocol.ask import Ask
@@ -94,7 +93,29 @@ def _values(question: HostQuestion, field: Field, answer: object) -> tuple[str, 
     keys = {option.label: shown.key for option, shown in zip(question.options, field.options, strict=True)}
     if not question.multiple:
         return (keys.get(answer, answer),)
-    parts = [part for row in csv.reader([answer], skipinitialspace=True) for part in row]
+    parts = [*_split(answer, keys)]
     chosen = tuple(dict.fromkeys(keys[part] for part in parts if part in keys))
     typed = ", ".join(part for part in parts if part not in keys)
     return (*chosen, typed) if typed else chosen
+
+
+def _split(answer: str, labels: Collection[str]) -> Iterator[str]:
+    """Yield the labels that the host has joined with commas, some of them in quotes, and what else was typed.
+
+    >>> [*_split('Lint, "Types, strict", as you like', ["Lint", "Types, strict"])]
+    ['Lint', 'Types, strict', 'as you like']
+    """
+    spelled = {label: label for label in labels} | {
+        '"' + label.replace('"', '""') + '"': label for label in labels
+    }
+    known = sorted(spelled, key=len, reverse=True)
+    while answer:
+        found = next((each for each in known if f"{answer},".startswith(f"{each},")), None)
+        if found is None and answer[0] == " ":
+            answer = answer[1:]
+            continue
+        part, _, answer = (
+            (found, ",", answer[len(found) + 1 :]) if found is not None else answer.partition(",")
+        )
+        if found is not None or part.strip():
+            yield spelled.get(part, part.strip())
