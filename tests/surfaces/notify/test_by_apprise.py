@@ -1,6 +1,7 @@
 """Everything that Apprise knows: told one way, with agents' text escaped, and never inside unless somebody allowed it."""
 
 import logging
+import logging.config
 import socket
 
 import apprise
@@ -125,7 +126,8 @@ def test_redirect_is_not_followed(office: Office, http: Sink, monkeypatch: pytes
 def test_address_that_apprise_does_not_know_is_refused_and_not_repeated(
     address: str, caplog: pytest.LogCaptureFixture, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """Apprise would log it."""
+    """Apprise would log it, also in a process that has set logging up since, as a server does."""
+    logging.config.dictConfig({"version": 1, "disable_existing_loggers": False})
     caplog.set_level(logging.DEBUG)
     with pytest.raises(BadRequestError) as refused:
         check_address(address, allows_internal=False)

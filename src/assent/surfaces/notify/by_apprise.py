@@ -26,7 +26,8 @@ __all__ = ["check_address", "deliver", "render_for"]
 _MARKUP = re.compile(r"([\\`*_{}\[\]()#+\-.!|>~<@&=])")
 _HOST = "{host}"
 
-logging.getLogger("apprise").disabled = True
+# A filter, and not `disabled`: whoever sets logging up afterwards, as a server does, would undo that.
+logging.getLogger("apprise").addFilter(lambda _: False)
 
 
 def render_for(letter: Letter, form: apprise.NotifyFormat) -> str:
