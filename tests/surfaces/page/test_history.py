@@ -63,7 +63,7 @@ def busy_site() -> Iterator[ThrowawayServer]:
             "shop",
             "coder",
             Kind.QUESTION,
-            f"Question {number:03}",
+            f"Question #{number:03}",
             1.0,
         )
         for number in range(MANY)
@@ -174,14 +174,14 @@ class TestMany:
         older.click()
         expect(rows).to_have_count(MANY)
         expect(older).to_have_count(0)
-        assert titles(page) == [f"Question {number:03}" for number in reversed(range(MANY))]
+        assert titles(page) == [f"Question #{number:03}" for number in reversed(range(MANY))]
 
     def test_search_reads_on_by_itself_until_it_has_found_or_seen_all(self, page: Page) -> None:
         """The oldest one, which no page has shown yet."""
         page.goto("/#/history/answers")
         expect(page.locator("table.history tbody tr")).to_have_count(50)
-        search(page, "Question 000")
-        expect(row(page, "Question 000")).to_be_visible()
+        search(page, "Question #000")
+        expect(row(page, "Question #000")).to_be_visible()
         expect(page.get_by_text(f"1 found in the last {MANY}, which is all.")).to_be_visible()
 
     def test_log_is_read_from_its_end_and_says_how_far(self, page: Page) -> None:
@@ -195,7 +195,7 @@ class TestMany:
         page.get_by_role("button", name="Read older events").click()
         expect(entries).to_have_count(200)
         assert numbers_of(page) == list(range(head, head - 200, -1))
-        search(page, "ask.opened question 000")
+        search(page, "ask.opened question #000")
         expect(entries).to_have_count(1)
         expect(
             page.get_by_text(f"1 found; searched the events from {head} down to 1, which is all.")
