@@ -12,7 +12,7 @@ import json
 import os
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import Any
@@ -26,7 +26,7 @@ from assent.cli.span import SPAN
 from assent.hosts.claude_code.glance import HOST, Watch, concerns, make_watch, read_event
 from assent.hosts.claude_code.pattern import check_pattern
 
-__all__ = ["DEFAULT_WAIT_SECONDS", "GRACE_SECONDS", "command"]
+__all__ = ["DEFAULT_WAIT_SECONDS", "GRACE_SECONDS", "check_patterns", "command", "watching"]
 
 DEFAULT_WAIT_SECONDS = 540
 """Claude Code gives a hook 600 seconds where nothing else is said."""
@@ -36,34 +36,58 @@ _LEAVE_SECONDS = 5.0
 """So long a hook that the host has ended may take to take its ask back."""
 _AGAIN_SECONDS = 1.0
 
+_WATCHING = (
+    click.option(
+        "--ask",
+        "patterns",
+        multiple=True,
+        metavar="PATTERN",
+        help="A call that must be approved, as in 'Bash(rm *)'.",
+    ),
+    click.option(
+        "--confirm",
+        "confirmed",
+        multiple=True,
+        metavar="PATTERN",
+        help="A call that the host asks about in its own dialog.",
+    ),
+    click.option(
+        "--category",
+        metavar="CATEGORY",
+        default="",
+        help="What kind of change those of --ask are: the policy decides. [default: always asks]",
+    ),
+    click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]"),
+)
+
 
 class _OverError(BaseException):
     """The time is over, or the host has ended this. It is no `Exception`: nothing on the way may take it for its own."""
 
 
+def watching(command: Callable[..., int]) -> Callable[..., int]:
+    """Give a command the options that say which calls are watched, and how long people have to answer."""
+    for option in reversed(_WATCHING):
+        command = option(command)
+    return command
+
+
+def check_patterns(patterns: Iterable[str]) -> None:
+    """Refuse what is no pattern.
+
+    Raises:
+        click.UsageError: one of them is none.
+    """
+    for pattern in patterns:
+        try:
+            check_pattern(pattern)
+        except ValueError as error:
+            raise click.UsageError(str(error)) from None
+
+
 @click.command("hook", cls=PlacedCommand)
 @click.argument("host", metavar="HOST", type=click.Choice([HOST]))
-@click.option(
-    "--ask",
-    "patterns",
-    multiple=True,
-    metavar="PATTERN",
-    help="A call that must be approved, as in 'Bash(rm *)'.",
-)
-@click.option(
-    "--confirm",
-    "confirmed",
-    multiple=True,
-    metavar="PATTERN",
-    help="A call that the host asks about in its own dialog.",
-)
-@click.option(
-    "--category",
-    metavar="CATEGORY",
-    default="",
-    help="What kind of change those of --ask are: the policy decides. [default: always asks]",
-)
-@click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]")
+@watching
 @click.option("--headless", is_flag=True, help="Nobody sits at the host. [default: as the host tells]")
 @click.pass_obj
 def command(
@@ -89,11 +113,7 @@ def command(
 
     Exit status: 0 the reply is on standard output, or there is none, 2 the event cannot be read.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
-    for pattern in (*patterns, *confirmed):
-        try:
-            check_pattern(pattern)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
+    check_patterns((*patterns, *confirmed))
     try:
         event = read_event()
     except ValueError as error:

@@ -22,11 +22,9 @@ import click
 
 from assent.cli.exit import DONE, REFUSED, say
 from assent.cli.group import PlacedCommand
-from assent.cli.hook import DEFAULT_WAIT_SECONDS
+from assent.cli.hook import DEFAULT_WAIT_SECONDS, check_patterns, watching
 from assent.cli.place import Place
-from assent.cli.span import SPAN
 from assent.hosts.claude_code.glance import HOST
-from assent.hosts.claude_code.pattern import check_pattern
 from assent.hosts.claude_code.settings import Settings, Wish
 from assent.protocol.policy import parse_category
 
@@ -49,27 +47,7 @@ class _Change(NamedTuple):
 @click.command("install", cls=PlacedCommand)
 @click.argument("host", metavar="HOST", type=click.Choice([HOST]))
 @click.option("--user", "is_user", is_flag=True, help="For all your projects. [default: for this project]")
-@click.option(
-    "--ask",
-    "patterns",
-    multiple=True,
-    metavar="PATTERN",
-    help="A call that must be approved, as in 'Bash(rm *)'.",
-)
-@click.option(
-    "--confirm",
-    "confirmed",
-    multiple=True,
-    metavar="PATTERN",
-    help="A call that the host asks about in its own dialog.",
-)
-@click.option(
-    "--category",
-    metavar="CATEGORY",
-    default="",
-    help="What kind of change those of --ask are: the policy decides. [default: always asks]",
-)
-@click.option("--wait", type=SPAN, metavar="TIME", help="How long people have to answer. [default: 9m]")
+@watching
 @click.option("--mcp", "with_server", is_flag=True, help="Give the agent the tools of assent mcp, too.")
 @click.option("--remove", is_flag=True, help="Take out what this has written, and nothing else.")
 @click.option("--yes", is_flag=True, help="Write without asking first.")
@@ -107,11 +85,7 @@ def command(  # noqa: PLR0913 - one argument for each option
         raise click.UsageError(
             "--mcp is for a project; for all of them there is: claude mcp add --scope user."
         )
-    for pattern in (*patterns, *confirmed):
-        try:
-            check_pattern(pattern)
-        except ValueError as error:
-            raise click.UsageError(str(error)) from None
+    check_patterns((*patterns, *confirmed))
     _check_store(place)
     folder = _user_folder(place) if is_user else _project_folder()
     program = _program(is_user=is_user)
