@@ -25,6 +25,8 @@ __all__ = ["TRIAL", "every_fitting", "intruder", "run"]
 PAIRS = 2_000
 """More than there are verbs times credentials: at full count each pair is tried."""
 _BAD, _FOREIGN, _ROLE = {401, 429}, {404}, {403}
+_NAMES_OURS = {"look"}
+"""Verbs that name the project in their body."""
 _SOCKET_HEADERS = {
     "connection": "Upgrade",
     "upgrade": "websocket",
@@ -90,10 +92,14 @@ def _try(wire: Wire, world: World, fitting: Fitting, shown: Credential) -> None:
     about = f"{_name(fitting)} with {shown.name}: {sent.status} {sent.body[:100]!r}"
     # Whoever has a good token of another project may ask about its own; what it is told must not be ours. Where the body
     # names ours, it is not found, as if it were nowhere.
-    is_about_own = shown.statuses == _FOREIGN and "{project}" not in fitting.verb.path
+    is_about_own = (
+        shown.statuses == _FOREIGN
+        and "{project}" not in fitting.verb.path
+        and fitting.verb.name not in _NAMES_OURS
+    )
     if sent.status < 400 and not is_about_own:
         wire.say(fault="let in", detail=about)
-    elif sent.status >= 400 and sent.status not in (_ROLE | _FOREIGN if is_about_own else shown.statuses):
+    elif sent.status >= 400 and sent.status not in (_ROLE if is_about_own else shown.statuses):
         wire.say(fault="other statuses", detail=about)
     if _SECRET_WORD.encode() in sent.body:
         wire.say(fault="secrets told", detail=about)
