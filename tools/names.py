@@ -20,7 +20,7 @@ _PAGE_ID = re.compile(
     rf"(?<![\w:])(?:ask_[{_ALPHABET}]{{18}}|(?!sha256)(?=[a-z]*[0-9])(?=[0-9]*[a-z])[{_ALPHABET}]{{{_SHORT}}})(?!\w)"
 )
 _PASSING = (
-    (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?: UTC|Z)?"), "<moment>"),
+    (re.compile(r"\d{4}-\d\d-\d\d[ T]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?: UTC|Z)?"), "<moment>"),
     (re.compile(r"\bFrom \d{4}-\d\d-\d\d review\b"), "From <day> review"),
     (re.compile(r"\b\d\d:\d\d:\d\d\b"), "<time>"),
     (re.compile(r" *\b\d+(?:\.\d+)? (?:s|min|h|days?)\b(?: \d+ min\b)?"), " <span>"),
