@@ -188,3 +188,31 @@ def test_table_of_the_protocol_text_can_be_read_whatever_was_asked(
     found = direct.execute("SELECT questions::text FROM open_questions").fetchall()
     assert len(found) == 1
     assert "a character?" in str(found[0][0])
+
+
+def test_store_that_is_closed_keeps_no_connection_that_was_in_use_then(
+    store: PostgresStore, direct: Direct
+) -> None:
+    """A thread that still reads or writes ends its own."""
+    with store.reading() as reader, store.transaction() as transaction:
+        reader.heads()
+        transaction.head("a", AT)
+        store.close()
+        assert _come_to(direct, 2)
+
+    assert _come_to(direct, 0)
+    add(store, "a", 11)  # the next use opens it again
+    assert _come_to(direct, 1)
+
+
+def _come_to(direct: Direct, wanted: int) -> bool:
+    """Wait until so many connections beside this one are open: one that is closed is still seen for a moment."""
+    query = (
+        "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    until = time.monotonic() + BOUND
+    while direct.execute(query).fetchone() != (wanted,):
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.01)
+    return True

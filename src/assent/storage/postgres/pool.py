@@ -32,6 +32,7 @@ class Pool:
         self._turns = threading.BoundedSemaphore(size)
         self._lock = threading.Lock()
         self._idle: list[tuple[float, Connection]] = []
+        """Another list after each clearing: what was lent before it does not come into the new one."""
         self.in_use = 0
         """How many are lent out now."""
 
@@ -45,6 +46,7 @@ class Pool:
         if not self._turns.acquire(timeout=_TURN_SECONDS):
             raise StoreBusyError("This process uses all of its connections to the database.")
         try:
+            kept_in = self._idle
             connection = self._open() if is_fresh else self._take() or self._open()
             with self._lock:
                 self.in_use += 1
@@ -53,12 +55,12 @@ class Pool:
             finally:
                 with self._lock:
                     self.in_use -= 1
-                self._give_back(connection)
+                self._give_back(connection, kept_in)
         finally:
             self._turns.release()
 
     def clear(self) -> None:
-        """Close the idle ones: the server has gone, and they with it."""
+        """Close the idle ones now, and those in use when they come back: nobody needs them, or the server has gone."""
         with self._lock:
             idle, self._idle = self._idle, []
         for _, connection in idle:
@@ -79,17 +81,19 @@ class Pool:
                 return connection
             connection.close()
 
-    def _give_back(self, connection: Connection) -> None:
-        if connection.closed or connection.pgconn.transaction_status != pq.TransactionStatus.IDLE:
-            connection.close()
-            return
+    def _give_back(self, connection: Connection, kept_in: list[tuple[float, Connection]]) -> None:
+        is_whole = not connection.closed and (
+            connection.pgconn.transaction_status == pq.TransactionStatus.IDLE
+        )
         now = time.monotonic()
         with self._lock:
-            self._idle.append((now, connection))
+            is_kept = is_whole and self._idle is kept_in
+            if is_kept:
+                self._idle.append((now, connection))
             stale = [
                 self._idle.pop(0)[1] for _ in range(len(self._idle)) if now - self._idle[0][0] > IDLE_SECONDS
             ]
-        for old in stale:
+        for old in stale if is_kept else [*stale, connection]:
             old.close()
 
 

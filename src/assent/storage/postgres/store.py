@@ -77,6 +77,7 @@ class PostgresStore:
         self._writers = Pool(self._connect_to_write, MOST_WRITING)
         self._turns = threading.BoundedSemaphore(MOST_READING)
         self._readers: list[PostgresReader] = []
+        """Those that nobody uses; another list after each closing."""
         self._reading = 0
         self.bell = PostgresBell(self._connect, self._queries["ring"])
         self._leases = Leases(self._borrow_plainly, self._queries)
@@ -168,7 +169,8 @@ class PostgresStore:
             raise StoreBusyError("This process uses all of its connections to the database.")
         try:
             with self._lock:
-                reader = self._readers.pop() if self._readers else None
+                kept_in = self._readers
+                reader = kept_in.pop() if kept_in else None
                 self._reading += 1
             reader = reader or self.reader()
             try:
@@ -179,9 +181,12 @@ class PostgresStore:
             finally:
                 with self._lock:
                     self._reading -= 1
-            if reader.is_whole:
-                with self._lock:
-                    self._readers.append(reader)
+            with self._lock:
+                is_kept = reader.is_whole and self._readers is kept_in
+                if is_kept:
+                    kept_in.append(reader)
+            if not is_kept:
+                reader.close()  # the store was closed meanwhile
         finally:
             self._turns.release()
 
