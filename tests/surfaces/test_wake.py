@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from assent.surfaces.wake import Wake, uninterrupted
+from assent.surfaces.wake import Wake
 
 __all__: list[str] = []
 
@@ -62,27 +62,6 @@ def test_interrupt_ends_the_wait(wake: Wake) -> None:
     threading.Timer(0.02, os.kill, (os.getpid(), signal.SIGINT)).start()
     with pytest.raises(KeyboardInterrupt):
         wake.wait([], 20)
-
-
-def test_interrupt_is_held_back_and_strikes_at_the_end() -> None:
-    """Never in the middle, never lost."""
-    done: list[str] = []
-
-    def store() -> None:
-        with uninterrupted():
-            os.kill(os.getpid(), signal.SIGINT)
-            done.append("stored")
-
-    with pytest.raises(KeyboardInterrupt):
-        store()
-    assert done == ["stored"]
-
-
-def test_interrupt_after_something_final_is_forgotten() -> None:
-    """What was done is told; nobody is left in doubt."""
-    with uninterrupted(is_final=True):
-        os.kill(os.getpid(), signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_call_after_close_does_nothing() -> None:

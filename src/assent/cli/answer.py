@@ -17,6 +17,7 @@ from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
 from assent.client.draft import add_to_draft, drop_draft, load_draft
 from assent.client.identity import assurance_here, person
+from assent.effects.child import uninterrupted
 from assent.protocol.answer import FieldValues, labels
 from assent.protocol.ask import Ask, Kind, render_json
 from assent.protocol.block import render_brief
@@ -26,7 +27,6 @@ from assent.protocol.error import BadRequestError, ConflictError, UnrecognisedEr
 from assent.protocol.principal import Principal
 from assent.protocol.prompt import Prompt
 from assent.protocol.reply import parse_reply, render_missing, render_refusal
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command", "join_values"]
 

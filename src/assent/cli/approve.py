@@ -22,6 +22,7 @@ from assent.cli.typist import find_typist, tell_waiting
 from assent.client.approving import ApprovalParts, approve, check_approved, request_approval
 from assent.client.client import Client, blocking
 from assent.client.identity import agent
+from assent.effects.child import uninterrupted
 from assent.hub.ids import new_command_id
 from assent.protocol.ask import Ask, Consequence
 from assent.protocol.canonical import parse_json
@@ -33,7 +34,6 @@ from assent.protocol.terms import DEFAULT_LIFE_SECONDS
 from assent.surfaces.card import short_id
 from assent.surfaces.race import answer_here, await_end
 from assent.surfaces.terminal import TerminalSurface
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command"]
 

@@ -27,6 +27,7 @@ from assent.client.calls import no_answer
 from assent.client.client import Client
 from assent.client.identity import agent
 from assent.client.label import label_finder
+from assent.effects.child import uninterrupted
 from assent.flows.question import split_prompt
 from assent.protocol.answer import labels
 from assent.protocol.ask import Ask, Consequence, Kind, render_json
@@ -39,7 +40,6 @@ from assent.protocol.prompt import Prompt, check_prompt, label_other, question
 from assent.surfaces.card import short_id
 from assent.surfaces.race import answer_here, await_end
 from assent.surfaces.terminal import TerminalSurface
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command", "render_answer"]
 

@@ -26,13 +26,14 @@ from assent.cli.place import Place, now
 from assent.client.client import Client
 from assent.client.door import Door, run_call, until
 from assent.client.identity import AGENT_MARKS, agent_mark, person
+from assent.effects.child import uninterrupted
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.surfaces.card import short_id
 from assent.surfaces.race import answer_here
 from assent.surfaces.terminal import TerminalSurface, is_background
-from assent.surfaces.wake import Wake, uninterrupted
+from assent.surfaces.wake import Wake
 from assent.surfaces.width import cut, wrap
 
 __all__ = ["command"]

@@ -13,6 +13,7 @@ from assent.client import steer
 from assent.client.calls import Calls
 from assent.client.door import Door, run_call
 from assent.client.identity import assurance_here, person
+from assent.effects.child import uninterrupted
 from assent.protocol.ask import Ask
 from assent.protocol.error import NotFoundError
 from assent.protocol.run import Run
@@ -20,7 +21,6 @@ from assent.protocol.topic import CONTROL_TOPIC, Message
 from assent.surfaces.board import BoardRun
 from assent.surfaces.tui.view import RunDetail, Snapshot
 from assent.surfaces.tui.wish import Claim, Control, Send, Withdraw
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["StoreFeed"]
 

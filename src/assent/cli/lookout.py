@@ -18,6 +18,7 @@ from typing import NamedTuple, Protocol, Self
 from assent.cli.place import Place, is_there
 from assent.client.door import Door, Following, run_call, until
 from assent.client.embedded import EmbeddedDoor
+from assent.effects.child import uninterrupted
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, State
 from assent.protocol.display import display
@@ -25,7 +26,6 @@ from assent.protocol.error import AssentError, UnreachableError
 from assent.protocol.run import Run, RunId
 from assent.storage.port import Listener
 from assent.surfaces.board import BoardRun
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["RECENT", "Lookout", "Sight", "sort_runs"]
 

@@ -28,6 +28,7 @@ from assent.client.door import run_call
 from assent.client.embedded import EmbeddedDoor
 from assent.client.identity import agent_mark, assurance_here, person
 from assent.client.outbox import add_target, open_outbox, remove_target
+from assent.effects.child import uninterrupted
 from assent.hub.ids import new_ask_id, new_signing_secret
 from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.display import quote
@@ -48,7 +49,6 @@ from assent.protocol.target import (
 from assent.surfaces.notify.delivery import Parcel
 from assent.surfaces.notify.letter import write_letter
 from assent.surfaces.notify.sender import Sender
-from assent.surfaces.wake import uninterrupted
 from assent.surfaces.width import columns, pad
 
 __all__ = ["command", "render_targets"]

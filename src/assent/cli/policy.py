@@ -17,6 +17,7 @@ from assent.cli.json_line import echo_json
 from assent.cli.place import Place, is_there
 from assent.cli.task_dir import write_config
 from assent.client.identity import agent, agent_mark, assurance_here, person
+from assent.effects.child import uninterrupted
 from assent.protocol.display import display
 from assent.protocol.error import ForbiddenError
 from assent.protocol.policy import (
@@ -33,7 +34,6 @@ from assent.protocol.policy import (
 )
 from assent.protocol.policy_text import TEXTS, explain, render_context
 from assent.protocol.principal import Principal
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command", "render_policy"]
 

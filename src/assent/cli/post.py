@@ -11,10 +11,10 @@ from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place
 from assent.client.identity import agent, agent_mark, person
+from assent.effects.child import uninterrupted
 from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import MAX_JSON_BYTES, parse_json
 from assent.protocol.topic import CONTROL_TOPIC, check_topic, render_message
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command"]
 

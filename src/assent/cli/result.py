@@ -19,6 +19,7 @@ from assent.cli.json_line import echo_json
 from assent.cli.place import Place
 from assent.client.client import Client
 from assent.client.identity import agent
+from assent.effects.child import uninterrupted
 from assent.hub.work_command import Handed
 from assent.protocol.agent_result import SOURCES, SUCCESS
 from assent.protocol.display import quote
@@ -28,7 +29,6 @@ from assent.protocol.notification import Source
 from assent.protocol.task import OPEN_QUESTION_REASON, Task, TaskStatus
 from assent.protocol.words import count
 from assent.surfaces.card import short_id
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["command", "render_handed"]
 

@@ -24,6 +24,7 @@ from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
 from assent.client.identity import person
 from assent.client.steer import STRONGEST_MODEL
+from assent.effects.child import uninterrupted
 from assent.hub.desk import instant
 from assent.hub.ids import new_request_id
 from assent.protocol.control import EXPIRY_SECONDS, Code, ControlCommand, ControlMessage
@@ -31,7 +32,7 @@ from assent.protocol.display import display, quote
 from assent.protocol.error import AssentError, ControlExpiredError, StillOpen
 from assent.protocol.run import Run
 from assent.protocol.words import count
-from assent.surfaces.wake import Wake, uninterrupted
+from assent.surfaces.wake import Wake
 
 __all__ = ["cancel", "escalate", "pause", "render_result", "resume"]
 

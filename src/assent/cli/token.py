@@ -19,13 +19,13 @@ from assent.cli.json_line import echo_json
 from assent.cli.place import Place, is_there, now
 from assent.cli.span import SPAN
 from assent.client.identity import agent_mark, assurance_here, person
+from assent.effects.child import uninterrupted
 from assent.protocol.display import display, quote
 from assent.protocol.ending import render_instant, render_name
 from assent.protocol.error import BadRequestError, ForbiddenError, NotFoundError
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.token import ALL_PROJECTS, Token, render_token
 from assent.protocol.words import join_words
-from assent.surfaces.wake import uninterrupted
 from assent.surfaces.width import columns, pad
 
 __all__ = ["command", "render_tokens"]

@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import os
 import selectors
-import signal
 import subprocess
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 import msgspec
 
+from assent.effects.child import child_of
 from assent.protocol.display import is_blank, quote
 from assent.protocol.error import EffectError
 
@@ -79,26 +78,21 @@ def run_command(order: Order, asked: bytes) -> Speech:
         EffectError: it cannot be run, or took too long. The sentence names the program.
     """
     program = quote(order.command[0])
-    try:
-        child = subprocess.Popen(  # noqa: S603 - a list of words, chosen or accepted by a person
-            list(order.command),
-            cwd=order.folder,
-            env={**order.environ, "ASSENT_PRINCIPAL": order.principal},
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if order.keeps_errors_apart else subprocess.STDOUT,
-            start_new_session=True,
-        )
-    except OSError as error:
-        raise EffectError(f'"{program}" cannot be run: {error.strerror}.') from error
     voice, complaint = _Ear(order.limit), _Ear(_LAST_BYTES, keeps_last=True)
     try:
-        _talk(child, asked, {child.stdout: voice, child.stderr: complaint}, time.monotonic() + order.seconds)
+        with child_of(
+            order.command,
+            {**order.environ, "ASSENT_PRINCIPAL": order.principal},
+            stderr=subprocess.PIPE if order.keeps_errors_apart else subprocess.STDOUT,
+            folder=order.folder,
+        ) as child:
+            ears = {child.stdout: voice, child.stderr: complaint}
+            status = _talk(child, asked, ears, time.monotonic() + order.seconds)
     except TimeoutError:
         raise EffectError(f'"{program}" took longer than {order.seconds:g} s.') from None
-    finally:
-        _end(child)
-    return Speech(voice.kept, voice.size, complaint.kept, child.returncode)
+    except OSError as error:
+        raise EffectError(f'"{program}" cannot be run: {error.strerror}.') from error
+    return Speech(voice.kept, voice.size, complaint.kept, status)
 
 
 def check_status(order: Order, speech: Speech) -> None:
@@ -121,8 +115,8 @@ def _last_line(text: bytes) -> str:
 
 def _talk(
     child: subprocess.Popen[bytes], asked: bytes, ears: Mapping[IO[bytes] | None, _Ear], until: float
-) -> None:
-    """Tell the child what is asked, and hear it until it has ended.
+) -> int:
+    """Tell the child what is asked, and hear it until it has ended; return its status.
 
     What is left of its words when it has ended is heard; what its own children say later is not waited for.
     """
@@ -135,11 +129,11 @@ def _talk(
             if stream is not None:
                 selector.register(stream, selectors.EVENT_READ, ear)
         while True:
-            has_ended = child.poll() is not None
+            status = child.poll()
             if time.monotonic() >= until:
                 raise TimeoutError
             has_heard = False
-            for key, _ in selector.select(0 if has_ended else _LOOK_SECONDS):
+            for key, _ in selector.select(_LOOK_SECONDS if status is None else 0):
                 if key.fileobj is stdin:
                     asked = _tell(key.fd, asked)
                     if not asked:
@@ -150,8 +144,8 @@ def _talk(
                     has_heard = True
                 else:
                     selector.unregister(key.fileobj)
-            if has_ended and not has_heard:
-                return
+            if status is not None and not has_heard:
+                return status
 
 
 def _tell(descriptor: int, text: bytes) -> bytes:
@@ -162,14 +156,3 @@ def _tell(descriptor: int, text: bytes) -> bytes:
         return text
     except BrokenPipeError:
         return b""
-
-
-def _end(child: subprocess.Popen[bytes]) -> None:
-    """End the child with all that it started, and let its pipes go."""
-    with suppress(OSError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-    for stream in (child.stdin, child.stdout, child.stderr):
-        if stream is not None:
-            with suppress(OSError):
-                stream.close()

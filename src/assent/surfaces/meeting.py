@@ -10,13 +10,13 @@ from assent.client.client import Client
 from assent.client.door import run_call
 from assent.client.durable import result_of
 from assent.client.stored import open_numbered
+from assent.effects.child import uninterrupted
 from assent.flows.step import Answered, Ended
 from assent.flows.step import Ask as AskStep
 from assent.protocol.ask import Ask
 from assent.protocol.error import AssentError, StillOpen
 from assent.surfaces.race import await_end, race, refuse, tell_end
 from assent.surfaces.terminal import TerminalSurface
-from assent.surfaces.wake import uninterrupted
 
 __all__ = ["Meeting"]
 

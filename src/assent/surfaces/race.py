@@ -8,6 +8,7 @@ from collections.abc import Callable
 from msgspec.structs import replace
 
 from assent.client.client import Client
+from assent.effects.child import uninterrupted
 from assent.protocol.answer import FieldValues
 from assent.protocol.ask import Ask
 from assent.protocol.block import render_brief
@@ -20,7 +21,7 @@ from assent.protocol.prompt import Field, Prompt
 from assent.protocol.reply import parse_reply, recognise, render_refusal
 from assent.surfaces.card import render_question_of
 from assent.surfaces.terminal import TerminalSurface
-from assent.surfaces.wake import Wake, uninterrupted
+from assent.surfaces.wake import Wake
 
 __all__ = ["Draft", "Elsewhere", "answer_here", "await_end", "race", "refuse", "show_next", "tell_end"]
 

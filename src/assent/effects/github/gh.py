@@ -9,7 +9,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -19,6 +18,7 @@ from typing import IO
 
 import msgspec
 
+from assent.effects.child import child_of
 from assent.effects.github.channel import (
     HEADERS,
     MAX_ANSWER_BYTES,
@@ -76,42 +76,32 @@ class GhChannel:
         return _parse(text, code, told)
 
     def _run(self, arguments: list[str], sent: IO[bytes], complaint: IO[bytes]) -> tuple[bytes, int]:
+        is_late = threading.Event()
+        text, code = b"", 0
         try:
-            child = subprocess.Popen(  # noqa: S603 - no shell, and every argument is ours
-                arguments,
-                stdin=sent,
-                stdout=subprocess.PIPE,
-                stderr=complaint,
-                env=self._environ,
-                start_new_session=True,
-            )
+            with child_of(arguments, self._environ, stdin=sent, stderr=complaint) as child:
+
+                def end() -> None:
+                    is_late.set()
+                    with suppress(ProcessLookupError):
+                        os.killpg(child.pid, signal.SIGKILL)
+
+                watch = threading.Timer(self._seconds, end)
+                watch.start()
+                try:
+                    assert child.stdout is not None  # noqa: S101 - it is a pipe
+                    text = child.stdout.read(MAX_ANSWER_BYTES + 1)
+                    if len(text) <= MAX_ANSWER_BYTES:
+                        code = child.wait()
+                finally:
+                    watch.cancel()
         except OSError as error:
             raise GitHubError(f"gh cannot be started: {error.strerror}.") from error
-        is_late = threading.Event()
-
-        def end() -> None:
-            is_late.set()
-            with suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-
-        watch = threading.Timer(self._seconds, end)
-        watch.start()
-        try:
-            with child:
-                assert child.stdout is not None  # noqa: S101 - it is a pipe
-                text = child.stdout.read(MAX_ANSWER_BYTES + 1)
-                if len(text) > MAX_ANSWER_BYTES:
-                    child.kill()
-        except BaseException:
-            child.kill()
-            raise
-        finally:
-            watch.cancel()
         if is_late.is_set():
             raise GitHubError(f"gh did not answer within {self._seconds:g} seconds.")
         if len(text) > MAX_ANSWER_BYTES:
             raise GitHubError("GitHub's answer is too long.")
-        return text, child.returncode
+        return text, code
 
 
 def _parse(text: bytes, code: int, told: str) -> Json:

@@ -1,0 +1,81 @@
+"""Programs that we start, and that never outlive the reason for it.
+
+Ctrl-C may strike between any two steps of ours, also while a program is being started: whoever is interrupted there has
+nothing to end it by. So it is held back until the program's end is certain, and while it is ended.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO
+
+__all__ = ["child_of", "uninterrupted"]
+
+Stream = int | IO[bytes]
+
+
+@contextmanager
+def uninterrupted(*, is_final: bool = False) -> Iterator[None]:
+    """Hold Ctrl-C back for a moment. It is not lost: it strikes at the end.
+
+    After something final it is too late, and Ctrl-C is forgotten: what was done is told. Not by blocking the signal:
+    another thread would take it, and Python would still interrupt the main one.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
+        yield
+        return
+    held: list[int] = []
+    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+        if held and not is_final:
+            before(held[0], None)
+
+
+@contextmanager
+def child_of(
+    command: Sequence[str],
+    environ: Mapping[str, str] | None,
+    *,
+    stdin: Stream = subprocess.PIPE,
+    stderr: Stream,
+    folder: Path | None = None,
+) -> Iterator[subprocess.Popen[bytes]]:
+    """Start a program in a group of its own; however this ends, it is ended with all that it started.
+
+    Raises:
+        OSError: it cannot be started.
+    """
+    with ExitStack() as stack:
+        with uninterrupted():
+            child = subprocess.Popen(  # noqa: S603 - no shell: a list of words
+                list(command),
+                cwd=folder,
+                env=None if environ is None else dict(environ),
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                start_new_session=True,
+            )
+            stack.callback(_end, child)
+        yield child
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    with uninterrupted():
+        with suppress(OSError):
+            os.killpg(child.pid, signal.SIGKILL)
+        child.wait()
+        for stream in (child.stdin, child.stdout, child.stderr):
+            if stream is not None:
+                with suppress(OSError):
+                    stream.close()

@@ -1,0 +1,75 @@
+"""Programs that end with the reason for them, wherever Ctrl-C strikes."""
+
+import os
+import signal
+import subprocess
+import sys
+from typing import Any
+
+import psutil
+import pytest
+
+from assent.effects.child import child_of, uninterrupted
+
+__all__: list[str] = []
+
+SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
+
+
+def test_interrupt_is_held_back_and_strikes_at_the_end() -> None:
+    """Never in the middle, never lost."""
+    done: list[str] = []
+
+    def store() -> None:
+        with uninterrupted():
+            os.kill(os.getpid(), signal.SIGINT)
+            done.append("stored")
+
+    with pytest.raises(KeyboardInterrupt):
+        store()
+    assert done == ["stored"]
+
+
+def test_interrupt_after_something_final_is_forgotten() -> None:
+    """What was done is told; nobody is left in doubt."""
+    with uninterrupted(is_final=True):
+        os.kill(os.getpid(), signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+@pytest.mark.parametrize("moment", ["while it starts", "while it runs", "while it is ended"])
+def test_interrupted_program_is_ended_whenever_the_interrupt_comes(
+    moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As soon as it runs it may do harm, and that is before whoever started it has heard of it."""
+    started: list[int] = []
+
+    class Interrupted(subprocess.Popen[bytes]):
+        def __init__(self, *given: Any, **named: Any) -> None:
+            super().__init__(*given, **named)
+            started.append(self.pid)
+            if moment == "while it starts":
+                os.kill(os.getpid(), signal.SIGINT)
+
+        def wait(self, timeout: float | None = None) -> int:
+            if moment == "while it is ended":
+                os.kill(os.getpid(), signal.SIGINT)
+            return super().wait(timeout)
+
+    def story() -> None:
+        with child_of(SLEEPS, None, stderr=subprocess.DEVNULL):
+            if moment == "while it runs":
+                os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", Interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        story()
+
+    assert [psutil.pid_exists(number) for number in started] == [False]
+
+
+def test_program_that_cannot_be_started_says_so_and_leaves_ctrl_c_as_it_was() -> None:
+    with pytest.raises(FileNotFoundError), child_of(["./nobody"], None, stderr=subprocess.DEVNULL):
+        pass
+
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
