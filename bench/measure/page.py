@@ -185,7 +185,10 @@ class _Desk:
         yield _value(f"GET /asks, {self._count} of them", fetched, [], None)
 
     def new_asks(self) -> Iterator[Figure]:
-        """From the agent's call that has returned, and from the frame on the socket, to the row on the screen."""
+        """From the agent's call, and from the frame on the socket, to the row on the screen.
+
+        From the call's beginning: when it returns, the row may be drawn already.
+        """
         context = self._context()
         page = context.new_page()
         self._open(page)
@@ -194,17 +197,17 @@ class _Desk:
         for number in self._session.repetitions(self._repetitions):
             called, heard = [], []
             for draw in range(self._session.scale.page_draws):
+                began = time.perf_counter()
                 ask = self._agent.open(TITLE, OPTIONS, key=f"new-{number}-{draw}")
-                returned = time.perf_counter()
                 drawn = self._noted(page, "drawn", ask.ask_id)
-                called.append(drawn - self._moment(page, returned))
+                called.append(drawn - self._moment(page, began))
                 heard.append(drawn - self._noted(page, "heard", ask.ask_id))
             for name, times in (("call", called), ("frame", heard)):
                 found.setdefault((name, "median"), []).append(median(times))
                 found.setdefault((name, "worst"), []).append(max(times))
         context.close()
         for what, title in (
-            ("call", "new ask drawn after open() returned"),
+            ("call", "new ask drawn after open() was called"),
             ("frame", "new ask drawn after its event"),
         ):
             yield _value(f"{title}, median", found[what, "median"], [], None)
