@@ -25,6 +25,7 @@ def run_ledger(folder: Path, source: str, *arguments: str) -> subprocess.Complet
     """Run the ledger on a folder that holds one test file with this source."""
     (folder / "pytest.ini").write_text(
         "[pytest]\nmarkers = proves(*ids): claimed ids\nstrict_markers = true\n"
+        "addopts = -pno:schemathesis -pno:langsmith_plugin\n"  # as ours, for their start takes a second
     )
     (folder / "test_tree.py").write_text(HEAD + dedent(source))
     # Without the marks of the pytest that runs this test, and without the person's own options.
