@@ -5,6 +5,7 @@ The runtime folder's name is short on purpose: a socket's whole path has at most
 
 import os
 import shutil
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -20,6 +21,10 @@ __all__ = ["bare_database", "database", "postgres_server", "surroundings"]
 # A busy machine must not turn a slow example into a failure; pytest bounds the whole test.
 settings.register_profile("assent", deadline=None, print_blob=True)
 settings.load_profile("assent")
+
+# A shell starts what runs in its background deaf to Ctrl-C, and every program started from here would be so, too.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session", autouse=True)
