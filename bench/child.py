@@ -14,6 +14,7 @@ __all__ = ["SIDES", "main"]
 
 SIDES = {
     "ours": "ours:Ours",
+    "reviewing": "decisions:Reviewing",
     "driver": "steering:Driver",
     "controller": "steering:Controller",
     "follower": "steering:Follower",

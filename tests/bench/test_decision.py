@@ -17,6 +17,7 @@ def test_quick_run_measures_every_decision_in_memory_and_durable(tmp_path: Path)
         for what, goal in (
             ("median", 50.0),
             ("worst", 50.0),
+            ("worst, our own time", 50.0),
             ("first question", None),
             ("edits and report", None),
         )
@@ -25,3 +26,4 @@ def test_quick_run_measures_every_decision_in_memory_and_durable(tmp_path: Path)
     for way in ("in memory", "durable"):
         median, worst = told[f"60 findings, {way}, median"], told[f"60 findings, {way}, worst"]
         assert all(0 < middle <= most for middle, most in zip(median, worst, strict=True))
+        assert all(own > 0 for own in told[f"60 findings, {way}, worst, our own time"])
