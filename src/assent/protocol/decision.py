@@ -57,7 +57,7 @@ class Way(StrEnum):
     """Nobody was asked."""
 
 
-class Decision(msgspec.Struct, frozen=True, omit_defaults=True):
+class Decision(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One entry of the decision list (W62)."""
 
     finding: Finding

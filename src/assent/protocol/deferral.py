@@ -55,7 +55,7 @@ _NO_TEXT = b"\xff"
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}").fullmatch
 
 
-class Appended(msgspec.Struct, frozen=True):
+class Appended(msgspec.Struct, frozen=True, gc=False):
     """A document with an entry for a deferred finding in it."""
 
     content: bytes
@@ -66,7 +66,7 @@ class Appended(msgspec.Struct, frozen=True):
     """False: such an entry stood under that day already; the document is unchanged."""
 
 
-class _Part(msgspec.Struct, frozen=True):
+class _Part(msgspec.Struct, frozen=True, gc=False):
     """A heading and the blocks below it, as places in the list of blocks."""
 
     heading: int

@@ -111,14 +111,14 @@ Anchor = Annotated[int, Meta(ge=0, le=100, multiple_of=25)]
 FYI_ANCHOR, ACTIONABLE_FROM = 50, 75
 
 
-class Edit(msgspec.Struct, frozen=True):
+class Edit(msgspec.Struct, frozen=True, gc=False):
     """An exact change: `before` stands in the document once, and becomes `after`."""
 
     before: _Text
     after: Annotated[str, Meta(max_length=20_000)]
 
 
-class RawFinding(msgspec.Struct, frozen=True, omit_defaults=True):
+class RawFinding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """One finding as its reviewer wrote it. Names that are not known are passed over."""
 
     title: _Line
@@ -160,7 +160,7 @@ class ReviewerOutput(msgspec.Struct, frozen=True, omit_defaults=True):
     deferred_questions: tuple[_Text, ...]
 
 
-class Finding(msgspec.Struct, frozen=True, omit_defaults=True):
+class Finding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """A finding after synthesis: what people decide about."""
 
     finding_id: _Line = field(name="id")

@@ -72,7 +72,7 @@ class BlockKind(StrEnum):
     """An outermost list entry or quote with all that is in it."""
 
 
-class Block(msgspec.Struct, frozen=True):
+class Block(msgspec.Struct, frozen=True, gc=False):
     """One block at the top level."""
 
     kind: BlockKind
@@ -86,7 +86,7 @@ class Block(msgspec.Struct, frozen=True):
     """Of a heading, without its signs."""
 
 
-class Outline(msgspec.Struct, frozen=True):
+class Outline(msgspec.Struct, frozen=True, gc=False):
     """A document by its lines."""
 
     lines: tuple[str, ...]
