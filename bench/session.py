@@ -50,7 +50,7 @@ class Session:
         """Name the measurement that runs; the files of the last one are gone."""
         self.part = part
         for path in self.folder.iterdir():
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
     def store(self, side: str) -> Path:
         """Return the path of a side's file in this measurement, made ready for it."""

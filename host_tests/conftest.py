@@ -16,6 +16,7 @@ import pytest
 from host_tests.settings import PATIENCE
 from tests.cli.shell import Shell
 from tests.conftest import surroundings
+from tools.node import node_environ
 from tools.programs import PROGRAMS, ProgramError, find_program
 
 __all__ = ["environ", "program", "project", "pytest_terminal_summary", "shell", "surroundings"]
@@ -47,7 +48,7 @@ def environ(tmp_path: Path) -> dict[str, str]:
     home = tmp_path / "home"
     home.mkdir()
     kept = {name: os.environ[name] for name in _KEPT if name in os.environ}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{kept['PATH']}"
+    path = f"{Path(sys.executable).parent}{os.pathsep}{node_environ()['PATH']}"
     # Its temporary files go with it: programs leave sockets and caches behind.
     spare = tmp_path / "spare"
     spare.mkdir()

@@ -17,6 +17,7 @@ import pytest
 from host_tests.opencode_server import PASSWORD, Opencode, await_opencode
 from host_tests.settings import PATIENCE, codex_settings, gemini_settings, opencode_settings
 from tools.model_double import ModelDouble
+from tools.node import node_environ
 from tools.page import Page, pages
 from tools.play import Cast, play, program_of
 from tools.programs import find_program
@@ -45,7 +46,7 @@ GEMINI_STEPS: list[dict[str, Any]] = [CONFIRM, {"text": "The column stays."}]
 
 def path_with(program: Path) -> str:
     """Return a path on which the program is found, and `assent`."""
-    return os.pathsep.join((str(program.parent), str(Path(sys.executable).parent), os.environ["PATH"]))
+    return os.pathsep.join((str(program.parent), str(Path(sys.executable).parent), node_environ()["PATH"]))
 
 
 @contextmanager

@@ -1,30 +1,77 @@
 """Surroundings that every test shares: an empty home, a runtime folder of its own, and no mark of an agent's host.
 
+A machine without a program that many tests start is told so in one sentence, before any of them runs; what a test could
+not try for want of a program is told at the end.
+
 The runtime folder's name is short on purpose: a socket's whole path has at most 107 bytes.
 """
 
 import os
 import shutil
-import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 
 from assent.client.identity import AGENT_MARKS
+from tests import chance, leftovers
+from tests.inherited import make_usual
+from tests.missing import MISSING
+from tools import ledger_plugin
 from tools.postgres import PostgresServer
 
-__all__ = ["bare_database", "database", "postgres_server", "surroundings"]
+__all__ = [
+    "bare_database",
+    "database",
+    "postgres_server",
+    "pytest_configure",
+    "pytest_sessionstart",
+    "pytest_terminal_summary",
+    "surroundings",
+]
 
-# A busy machine must not turn a slow example into a failure; pytest bounds the whole test.
-settings.register_profile("assent", deadline=None, print_blob=True)
-settings.load_profile("assent")
+make_usual()
+assert chance.SHARE > 0  # its profile is in force
 
-# A shell starts what runs in its background deaf to Ctrl-C, and every program started from here would be so, too.
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Watch what is left behind, and which requirements are proven."""
+    leftovers.pytest_configure(config)
+    ledger_plugin.pytest_configure(config)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Have a way to run the properties alone, with more examples."""
+    parser.addoption("--properties", action="store_true", help="run only what is tried with random examples")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what has no examples, where that is wanted."""
+    if config.getoption("--properties"):
+        kept = [item for item in items if getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = kept
+
+
+def pytest_sessionstart() -> None:
+    """Stop where a program is missing that the README names, or every system brings along."""
+    missing = [name for name in ("bash", "git") if shutil.which(name) is None]
+    if missing:
+        pytest.exit(f"Install {' and '.join(missing)} first: the tests start what is not on this path.", 4)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say which programs are not here, and what was left out for it."""
+    told = {
+        str(value)
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        for name, value in getattr(report, "user_properties", ())
+        if name == MISSING
+    }
+    for line in sorted(told):
+        terminalreporter.line(f"not on this machine: {line}")
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -34,6 +81,9 @@ def surroundings() -> Iterator[Path]:
     with pytest.MonkeyPatch.context() as patch:
         for name in (*AGENT_MARKS, *(name for name in os.environ if name.startswith("ASSENT_"))):
             patch.delenv(name, raising=False)
+        # A cold process takes twice as long to start when it is measured: only the pytest processes are, and what they fork.
+        if os.environ.get("COVERAGE") != "all":
+            patch.delenv("COVERAGE_PROCESS_CONFIG", raising=False)
         patch.setenv("HOME", str(home))
         patch.setenv("XDG_STATE_HOME", str(home / "state"))
         patch.setenv("XDG_RUNTIME_DIR", str(home / "run"))

@@ -10,20 +10,20 @@ from assent.protocol.control import Control
 from assent.protocol.principal import Principal
 from assent.protocol.run import Run, RunId
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
+from tests.patience import PATIENCE
 from tests.run_samples import RUN_ID
 from tests.samples import AGENT, ANA
 
 __all__ = ["PROJECT", "Told", "drive", "execute", "find_control", "find_run", "post", "said", "tell", "topic"]
 
 PROJECT = "test"
-_BOUND = 10.0
 
 
 def tell(hub: Hub, request: Request, by: Principal, project: str = PROJECT) -> Told:
     """Send one request and return what its sender is told."""
     future = hub.handle(request, project=project, principal=by)
     assert isinstance(future, LightFuture)
-    assert future.wait(_BOUND)
+    assert future.wait(PATIENCE)
     return future.result()
 
 

@@ -1,6 +1,6 @@
 """Prints the path of a Chromium that runs here and draws text; fetches one where there is none.
 
-Looked for in this order: the one that ASSENT_BROWSER names, one on the path, one that was fetched before into
+Looked for in this order: the one that ASSENT_BROWSER names (`none` is taken at its word), one on the path, one that was fetched before into
 .browser/, one that apt-get installs (as root, or where sudo asks for no password), one that npm has.
 
 Rule 1: only the standard library. The path goes to standard output and everything else to standard error.
@@ -24,15 +24,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tools.browser_pipe import can_draw
+from tools.node import NodeError, find_node
 from tools.npm_pack import Package, PackageError, fetched
 
-__all__ = ["BrowserError", "find", "main"]
+__all__ = ["NONE", "BrowserError", "find", "main"]
 
 ROOT = Path(__file__).resolve().parent.parent
 HOME = ROOT / ".browser"
+NONE = "none"
+"""In place of a path: a person wants no browser, and what needs one fails."""
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
-# libatomic1 is for the Node that playwright brings along; the fonts are for a machine that has none.
-DEBIAN = ("chromium-headless-shell", "libatomic1", "fonts-dejavu-core")
+# The fonts are for a machine that has none.
+DEBIAN = ("chromium-headless-shell", "fonts-dejavu-core")
 CHROMIUM = Package(
     "@sparticuz/chromium",
     "153.0.0",
@@ -86,6 +89,8 @@ def find() -> str:
         BrowserError: there is none, and none can be had.
     """
     named = os.environ.get("ASSENT_BROWSER")
+    if named == NONE:
+        return NONE
     if named:
         given = shutil.which(named)
         if given and can_draw(given, TRY_SECONDS):
@@ -143,7 +148,7 @@ def fetch() -> str:
     for way in (install, unpack):
         try:
             browser = way()
-        except (BrowserError, PackageError) as error:
+        except (BrowserError, NodeError, PackageError) as error:
             reasons.append(str(error).rstrip("."))
             continue
         if browser and can_draw(browser, TRY_SECONDS):
@@ -151,7 +156,7 @@ def fetch() -> str:
         reasons.append(f"{browser or DEBIAN[0]} was fetched and does not run here")
     raise BrowserError(
         f"the tests of the page need a Chromium, and none can be had: {'; '.join(reasons)}. "
-        "Install one, or name one with ASSENT_BROWSER=PATH."
+        f"Install one, name one with ASSENT_BROWSER=PATH, or do without with ASSENT_BROWSER={NONE}: then what needs one fails."
     )
 
 
@@ -202,9 +207,7 @@ def unpack() -> str:
     """Fetch the one that npm has, which needs no rights; return the script that starts it."""
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         raise BrowserError("npm has one for Linux on x86-64 only")
-    node = shutil.which("node")
-    if node is None:
-        raise BrowserError("to unpack the one that npm has takes node, which is not on the path")
+    node = find_node()
     say(f"fetching {CHROMIUM.spec} with npm")
     target = fetched_path().parent
     shutil.rmtree(target, ignore_errors=True)

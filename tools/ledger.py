@@ -1,163 +1,128 @@
-"""Counts the requirements that are proven: `python -m tools.ledger`.
+"""Ledger of the requirements: which of them passing tests prove.
 
-A requirement is proven when at least one test claims it with `@proves` and every test that claims it
-passes. A skipped or expected-to-fail test proves nothing, and neither does a test without an assertion
-of its own: that is an error, as is an id that does not exist.
+A requirement is proven when a test that claims it with `@proves` passes, and none that claims it fails. A skipped or
+expected-to-fail test proves nothing. A claim cannot stand where its id does not exist, where its test has no assertion
+of its own, or where its test uses a module that no user reaches (`tools/reach.py`).
 
-    G 3/44          one line a part, in the order of the requirements
-    total 12/242
+A whole run of the tests (`make test`) ends with these lines, and fails unless all of them are full:
+
+    G 44/44         one line a part, in the order of the requirements
+    total 242/242
     G unproven: 1-3, 7
 
-Standard output holds these lines only; what pytest says goes to standard error.
+`make ledger` prints them as of the last whole run and runs nothing. Where there was none, it counts claims.
 """
+
+from __future__ import annotations
 
 import argparse
 import ast
 import json
-import os
-import re
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
 
 from tests.proves import PARTS, is_requirement
-from tools.ledger_plugin import FILE_VARIABLE
+from tools.reach import find_used, is_outside, reach, read_graph
 
-__all__ = ["Report", "asserts_something", "fold", "main"]
+__all__ = ["Report", "Verdict", "asserts_something", "fold", "judge", "main", "summary"]
 
 ROOT = Path(__file__).resolve().parent.parent
-
-
-class LedgerError(Exception):
-    """A claim that cannot stand, in one sentence."""
 
 
 @dataclass(frozen=True)
 class Report:
     """What pytest saw."""
 
-    claims: Mapping[str, list[str]]
+    claims: dict[str, list[str]]
     """Test to the ids that it claims."""
-    places: Mapping[str, list[str]]
+    places: dict[str, list[str]]
     """Test to its file, the classes around it and its function."""
-    outcomes: Mapping[str, str]
+    outcomes: dict[str, str]
     """Test to `passed`, `skipped` or `failed`."""
-    broken: Mapping[str, str]
-    """What could not be collected, and why."""
+
+    def as_json(self) -> dict[str, object]:
+        """Return it as pytest's cache keeps it."""
+        return asdict(self)
 
 
-def main(argv: list[str] | None = None) -> int:
-    """Print the ledger; 1 if a claim cannot stand or a claiming test failed."""
-    parser = argparse.ArgumentParser(
-        prog="tools.ledger", description="Count the requirements that are proven."
-    )
-    parser.add_argument("--collect-only", action="store_true", help="count claims without running the tests")
-    parser.add_argument("--list", action="store_true", help="show the tests that claim each id")
-    parser.add_argument("--jobs", default="2", metavar="N", help="run tests in N processes (default 2)")
-    parser.add_argument("--root", type=Path, default=ROOT, help="the folder to run pytest in")
-    chosen = parser.parse_args(argv)
-    try:
-        claims, standing = take(chosen.root, None if chosen.collect_only else chosen.jobs)
-    except LedgerError as error:
-        print(f"ledger: {error}", file=sys.stderr)
-        return 1
-    tests_of = by_requirement(claims)
-    proven = {name for name, tests in tests_of.items() if all(standing[test] == "passed" for test in tests)}
-    print("\n".join(summary(proven)))
-    if chosen.list:
-        print("\n".join(listing(tests_of, standing)))
-    if chosen.collect_only:
-        print("ledger: these are claims; no test was run.", file=sys.stderr)
-    failed = sorted(test for test, outcome in standing.items() if outcome == "failed")
-    if failed:
-        print(f"ledger: {len(failed)} claiming test(s) did not pass: {', '.join(failed)}.", file=sys.stderr)
-    return 1 if failed else 0
+@dataclass(frozen=True)
+class Verdict:
+    """What the claims are worth."""
+
+    proven: set[str]
+    faults: list[str]
+    """Why the run fails, one sentence each."""
 
 
-def take(root: Path, jobs: str | None) -> tuple[Mapping[str, list[str]], dict[str, str]]:
-    """Return what each test claims and how it ended; without `jobs` nothing runs and claims are believed.
-
-    Raises:
-        LedgerError: a claim cannot stand.
-    """
-    collected = watch(root, "--collect-only")
-    check_claims(collected)
-    if not collected.claims or jobs is None:
-        return collected.claims, dict.fromkeys(collected.claims, "passed")
-    ran = watch(root, "-m", "proves", "-n", jobs)
-    # A test that vanished between the two looks, or took its process down, proves nothing.
-    return collected.claims, {test: ran.outcomes.get(test, "failed") for test in collected.claims}
+def judge(report: Report) -> Verdict:
+    """Return what is proven, and every claim that cannot stand."""
+    false = dict(_false_claims(report))
+    proven = set()
+    for name, tests in _by_id(report).items():
+        ended = {report.outcomes.get(test) for test in tests if _function(test) not in false}
+        if "passed" in ended and "failed" not in ended:
+            proven.add(name)
+    missing = sum(PARTS.values()) - len(proven)
+    lack = [f"no passing test proves {missing} of the requirements."] if missing else []
+    return Verdict(proven, [*false.values(), *lack])
 
 
-def watch(root: Path, *arguments: str) -> Report:
-    """Run pytest in `root` and return what the plugin saw."""
-    with tempfile.TemporaryDirectory() as folder:
-        file = Path(folder) / "report.json"
-        path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-        command = [sys.executable, "-m", "pytest", "-p", "tools.ledger_plugin", "-q", *arguments]
-        quiet = "--collect-only" in arguments
-        done = subprocess.run(
-            command,
-            cwd=root,
-            env={**os.environ, "PYTHONPATH": path, FILE_VARIABLE: str(file)},
-            stdout=subprocess.PIPE if quiet else sys.stderr,
-            text=True,
-            check=False,
-        )
-        if not file.exists():
-            raise LedgerError(
-                f"pytest ended with status {done.returncode} before it saw any test. {done.stdout or ''}"
-            )
-        return Report(**json.loads(file.read_text()))
+def _function(test: str) -> str:
+    """Return the name of a test without its parameters."""
+    return test.partition("[")[0]
 
 
-def check_claims(report: Report) -> None:
-    """Refuse what must not be counted.
-
-    Raises:
-        LedgerError: a test file is broken, an id does not exist, or a claiming test asserts nothing.
-    """
-    for place, message in report.broken.items():
-        raise LedgerError(f"{place} cannot be loaded: {last_error(message)}")
-    for test, ids in report.claims.items():
+def _false_claims(report: Report) -> Iterable[tuple[str, str]]:
+    """Yield each test whose claim cannot stand, and why."""
+    for name, test in {_function(test): test for test in report.claims}.items():
+        ids, place = report.claims[test], report.places[test]
+        claim = f"{name} claims {', '.join(ids)}"
         if not ids:
-            raise LedgerError(f"{test} claims to prove something but names no requirement.")
-        for name in ids:
-            if not is_requirement(name):
-                raise LedgerError(f"{test} claims {name}, and there is no requirement {name}.")
-        if not asserts_something(report.places[test]):
-            raise LedgerError(f"{test} claims {', '.join(ids)} but asserts nothing itself.")
+            yield name, f"{name} claims to prove something but names no requirement."
+        elif unknown := [each for each in ids if not is_requirement(each)]:
+            yield name, f"{name} claims {unknown[0]}, and there is no requirement {unknown[0]}."
+        elif not asserts_something(place):
+            yield name, f"{claim} but asserts nothing itself."
+        elif (used := find_used(Path(place[0]))) and (dead := sorted(used - _reached())):
+            yield name, f"{claim} by a file that uses {dead[0]}, which no user reaches."
 
 
-def last_error(message: str) -> str:
-    """Take the sentence out of pytest's account of a failed import."""
-    lines = re.findall(r"^E\s+(.+)$", message, flags=re.MULTILINE)
-    return lines[-1] if lines else message.strip().splitlines()[-1]
+def _by_id(report: Report) -> dict[str, list[str]]:
+    tests_of: dict[str, list[str]] = {}
+    for test, ids in report.claims.items():
+        for name in filter(is_requirement, ids):
+            tests_of.setdefault(name, []).append(test)
+    return tests_of
+
+
+@cache
+def _reached() -> set[str]:
+    return reach(read_graph())
 
 
 def asserts_something(place: list[str]) -> bool:
     """Tell whether the test function at `place` holds an assertion that can fail."""
     file, *names = place
-    body: Iterable[ast.AST] = parsed(file).body
+    body: Iterable[ast.AST] = _parsed(file).body
     found: ast.AST | None = None
     for name in names:
         found = next((node for node in body if getattr(node, "name", None) == name), None)
         if not isinstance(found, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             return False
         body = found.body
-    return found is not None and any(is_assertion(node) for node in ast.walk(found))
+    return found is not None and any(_is_assertion(node) for node in ast.walk(found))
 
 
 @cache
-def parsed(file: str) -> ast.Module:
+def _parsed(file: str) -> ast.Module:
     return ast.parse(Path(file).read_text(encoding="utf-8"))
 
 
-def is_assertion(node: ast.AST) -> bool:
+def _is_assertion(node: ast.AST) -> bool:
     """Tell whether `node` is an assert of something that varies, or an expectation of an error."""
     if isinstance(node, ast.Assert):
         return not isinstance(node.test, ast.Constant)
@@ -165,15 +130,6 @@ def is_assertion(node: ast.AST) -> bool:
         called = node.func
         return (called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")) == "raises"
     return False
-
-
-def by_requirement(claims: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """Turn test to ids into id to tests."""
-    tests_of: dict[str, list[str]] = {}
-    for test, ids in claims.items():
-        for name in ids:
-            tests_of.setdefault(name, []).append(test)
-    return tests_of
 
 
 def summary(proven: set[str]) -> list[str]:
@@ -198,15 +154,50 @@ def fold(numbers: Iterable[int]) -> str:
     return ", ".join("-".join(map(str, run)) for run in runs)
 
 
-def listing(tests_of: Mapping[str, list[str]], standing: Mapping[str, str]) -> list[str]:
-    """Write id and test, one pair a line, marking the tests that did not pass."""
+def main(argv: list[str] | None = None) -> int:
+    """Print the ledger of the last whole run, or of the claims; 1 if a claim cannot stand."""
+    parser = argparse.ArgumentParser(prog="tools.ledger", description="Say which requirements are proven.")
+    parser.add_argument("--collect-only", action="store_true", help="count the claims of today's tests")
+    parser.add_argument("--list", action="store_true", help="show the tests that claim each id")
+    parser.add_argument("--root", type=Path, default=ROOT, help="the folder of the project")
+    chosen = parser.parse_args(argv)
+    kept = chosen.root / ".pytest_cache" / "v" / "assent" / "ledger"
+    is_claimed = chosen.collect_only or not kept.exists()
+    if is_claimed:
+        kept = kept.with_name("ledger-claims")
+        kept.unlink(missing_ok=True)
+        command = [sys.executable, "-m", "pytest", "--collect-only", "-qq"]
+        done = subprocess.run(command, cwd=chosen.root, capture_output=True, text=True, check=False)
+        if done.returncode or not kept.exists():
+            print(done.stdout + done.stderr, file=sys.stderr)
+            return 1
+    report = Report(**json.loads(kept.read_text()))
+    if is_claimed:
+        report.outcomes.update(dict.fromkeys(report.claims, "passed"))
+    verdict = judge(report)
+    print("\n".join(summary(verdict.proven)))
+    if chosen.list:
+        print("\n".join(_listing(report)))
+    said = (
+        "these are claims; make test proves them." if is_claimed else "as of the last whole run of the tests."
+    )
+    print("\n".join(f"ledger: {each}" for each in [*verdict.faults, said]), file=sys.stderr)
+    return 1 if verdict.faults else 0
+
+
+def _listing(report: Report) -> list[str]:
+    """Write id and test, one pair a line; `inside` marks a test that enters by no door of users."""
     order = {part: place for place, part in enumerate(PARTS)}
-    lines = []
+    tests_of = _by_id(report)
+    lines: dict[str, None] = {}
     for name in sorted(tests_of, key=lambda name: (order[name[0]], int(name[1:]))):
         for test in sorted(tests_of[name]):
-            mark = "" if standing[test] == "passed" else f" ({standing[test]})"
-            lines.append(f"{name} -> {test}{mark}")
-    return lines
+            ended = report.outcomes.get(test, "not run")
+            marks = [] if ended == "passed" else [ended]
+            marks += [] if is_outside(Path(report.places[test][0])) else ["inside"]
+            told = f" ({', '.join(marks)})" if marks else ""
+            lines[f"{name} -> {_function(test)}{told}"] = None
+    return [*lines]
 
 
 if __name__ == "__main__":

@@ -1,64 +1,91 @@
-"""The ledger's eyes inside pytest: which tests claim what, and how each test ended.
+"""The ledger inside pytest: a whole run of the suite ends with what it proved, and fails where a claim cannot stand.
 
-Loaded with `-p tools.ledger_plugin`; writes one JSON object to the file that `ASSENT_LEDGER_FILE` names:
-`claims` (test to ids), `places` (test to file, class names and function name), `outcomes` (test to the
-worst of its phases) and `broken` (what could not be collected, with its message).
-Judges nothing; `tools/ledger.py` does.
+`tests/conftest.py` loads it. Claims travel with the reports of the tests, so they arrive from the processes of a pool,
+too. A narrowed run says nothing and judges nothing. What a whole run saw is kept in pytest's cache, for `make ledger`.
 """
 
-import json
-import os
+from __future__ import annotations
+
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-__all__ = ["FILE_VARIABLE", "pytest_configure"]
+from tools.ledger import Report, Verdict, judge, summary
 
-FILE_VARIABLE = "ASSENT_LEDGER_FILE"
+__all__ = ["pytest_configure"]
+
+KEPT = "assent/ledger"
+_CLAIM = "proves"
 _WORST_LAST = ("passed", "skipped", "failed")
+_NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "collectonly")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch this run, unless it is a worker of one: workers report to the run that is watched."""
+    """Watch this run; a worker of a pool only sends its claims along."""
+    config.pluginmanager.register(_Claims())
     if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Watcher(Path(os.environ[FILE_VARIABLE])))
+        config.pluginmanager.register(_Ledger(config))
 
 
-class _Watcher:
-    def __init__(self, file: Path) -> None:
-        self.file = file
-        self.claims: dict[str, list[str]] = {}
-        self.places: dict[str, list[str]] = {}
-        self.outcomes: dict[str, str] = {}
-        self.broken: dict[str, str] = {}
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.failed:
-            self.broken[report.nodeid] = report.longreprtext
+class _Claims:
+    """Puts what a test claims, and where the test stands, into its reports."""
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         for item in items:
-            marks = list(item.iter_markers("proves"))
+            marks = list(item.iter_markers(_CLAIM))
             if marks:
-                self.claims[item.nodeid] = sorted({str(name) for mark in marks for name in mark.args})
-                self.places[item.nodeid] = _place(item)
+                ids = sorted({str(name) for mark in marks for name in mark.args})
+                item.user_properties.append((_CLAIM, [ids, _place(item)]))
+
+
+class _Ledger:
+    def __init__(self, config: pytest.Config) -> None:
+        self._config = config
+        self._report = Report({}, {}, {})
+        self._verdict: Verdict | None = None
+
+    def pytest_collection_finish(self, session: pytest.Session) -> None:
+        for item in session.items:  # none in the process that leads a pool
+            self._note(item.nodeid, item.user_properties)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        self._note(report.nodeid, report.user_properties)
         # An expected failure reports itself as skipped: it shows that the requirement does not hold.
-        before = self.outcomes.get(report.nodeid, "passed")
-        self.outcomes[report.nodeid] = max(before, report.outcome, key=_WORST_LAST.index)
+        before = self._report.outcomes.get(report.nodeid, "passed")
+        self._report.outcomes[report.nodeid] = max(before, report.outcome, key=_WORST_LAST.index)
 
-    def pytest_sessionfinish(self) -> None:
-        self.file.write_text(
-            json.dumps(
-                {
-                    "claims": self.claims,
-                    "places": self.places,
-                    "outcomes": self.outcomes,
-                    "broken": self.broken,
-                }
-            )
-        )
+    def _note(self, test: str, properties: list[tuple[str, Any]]) -> None:
+        for name, value in properties:
+            if name == _CLAIM:
+                self._report.claims[test], self._report.places[test] = value
+
+    def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
+        cache = getattr(self._config, "cache", None)
+        if self._config.option.collectonly and cache is not None:
+            cache.set(f"{KEPT}-claims", self._report.as_json())
+        if exitstatus not in (pytest.ExitCode.OK, pytest.ExitCode.TESTS_FAILED) or not self._is_whole():
+            return
+        self._verdict = judge(self._report)
+        if cache is not None:
+            cache.set(KEPT, self._report.as_json())
+        if self._verdict.faults:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def _is_whole(self) -> bool:
+        config = self._config
+        named = {Path(config.invocation_params.dir, each).resolve() for each in config.args}
+        whole = {(config.rootpath / each).resolve() for each in config.getini("testpaths")}
+        return named == whole and not any(getattr(config.option, name, None) for name in _NARROWING)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        if self._verdict is not None:
+            terminalreporter.section("requirements", sep="-")
+            for line in [
+                *summary(self._verdict.proven),
+                *(f"ledger: {each}" for each in self._verdict.faults),
+            ]:
+                terminalreporter.line(line)
 
 
 def _place(item: pytest.Item) -> list[str]:

@@ -1,6 +1,6 @@
 """Fetches one package of the npm registry, at one version, and believes it only by its hash.
 
-Rule 1: only the standard library; it runs before anything is installed.
+Rule 1: only the standard library, and npm as tools/node.py finds it.
 Rule 2: which registry is asked is the business of npm's own settings; nothing here names one.
 Rule 3: nothing in a package is run. It is opened as an archive, and files are taken out of it by name.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import shutil
 import subprocess
 import tarfile
 import tempfile
@@ -17,6 +16,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tools.node import NodeError, find_npm, node_environ
 
 __all__ = ["FETCH_SECONDS", "Package", "PackageError", "fetched"]
 
@@ -44,14 +45,16 @@ class Package:
 @contextmanager
 def fetched(package: Package) -> Iterator[tarfile.TarFile]:
     """Fetch the archive of a package, compare its hash, and open it for as long as the block lasts."""
-    npm = shutil.which("npm")
-    if npm is None:
-        raise PackageError(f"{package.spec} is fetched with npm, and npm is not on the path.")
+    try:
+        npm = find_npm()
+    except NodeError as error:
+        raise PackageError(f"{package.spec} is fetched with npm, and {error}") from None
     with tempfile.TemporaryDirectory(prefix="assent-npm-") as folder:
         try:
             done = subprocess.run(
-                [npm, "pack", "--silent", "--pack-destination", folder, package.spec],
+                [*npm, "pack", "--silent", "--pack-destination", folder, package.spec],
                 cwd=folder,  # the settings of a project that we happen to stand in are not ours
+                env=node_environ(),
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 text=True,

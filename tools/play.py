@@ -2,7 +2,7 @@
 
 The blocks of a page run in order in one empty folder called `shop`, as a person called ana. A console block is typed
 into a real shell on a real terminal: lines after `$ ` are commands, lines after `> ` are replies, all else must be what
-the terminal shows. Ids, moments, spans of time and process numbers may differ; a line of just `…` stands for any lines.
+the terminal shows. Ids, moments, spans of time and process numbers may differ; a line of just `…` stands for any lines, or none.
 A server of a page listens on port 8484, which is another one in each run, so that pages can be played side by side. A page
 that names postgresql://assent@127.0.0.1:5432/assent has a PostgreSQL server with that database, on another port as well.
 
@@ -43,6 +43,7 @@ from assent.protocol.ask import Ask
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.testing import ScriptedPerson, ScriptError
 from tools.names import Names, can_be_told, known_ids
+from tools.node import node_environ
 from tools.page import Block, Page, pages
 from tools.postgres import PostgresServer
 from tools.terminal import PATIENCE, Terminal
@@ -331,11 +332,11 @@ class _Stage:
 
     def _fits(self, told: str, shown: str) -> bool:
         self._learn(shown)
-        wanted = "\n".join(
-            "(?:.*\n)*?.*" if line.strip() == "…" else re.escape(line)
+        wanted = "".join(
+            "(?:.*\n)*?" if line.strip() == "…" else re.escape(line) + "\n"
             for line in self._told.mask(told.rstrip("\n")).split("\n")
         )
-        return re.fullmatch(wanted, self._seen.mask(shown.rstrip("\n"))) is not None
+        return re.fullmatch(wanted, self._seen.mask(shown.rstrip("\n")) + "\n") is not None
 
     def _compare(self, told: str, shown: str) -> str:
         if self._fits(told, shown):
@@ -376,7 +377,7 @@ def _environ(root: Path) -> dict[str, str]:
     return kept | {
         "HOME": str(root / "home"),
         "XDG_STATE_HOME": str(root / "home" / "state"),
-        "PATH": f"{programs}{os.pathsep}{kept.get('PATH', os.defpath)}",
+        "PATH": f"{programs}{os.pathsep}{node_environ()['PATH']}",  # pages show programs in Node, too
         "USER": "ana",
         "LOGNAME": "ana",
         "TERM": "xterm-256color",

@@ -41,7 +41,7 @@ SELECT (SELECT string_agg(c.relname::text || c.relkind::text, ',' ORDER BY c.rel
 """
 _EMPTY = f"""
 DO $$ DECLARE name text; BEGIN
-  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = '{SCHEMA}' AND tablename <> 'migrations' LOOP
+  FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = '{SCHEMA}' AND tablename NOT IN ('migrations', 'store_secret') LOOP
     EXECUTE format('DELETE FROM {SCHEMA}.%I', name);
   END LOOP;
   PERFORM setval(format('%I.%I', schemaname, sequencename)::regclass, 1, false)

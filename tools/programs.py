@@ -13,7 +13,6 @@ Rule 3: one fetches at a time, and nothing takes for ever.
 from __future__ import annotations
 
 import fcntl
-import os
 import shutil
 import subprocess
 import sys
@@ -23,6 +22,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tools.node import NodeError, find_npm, node_environ
 
 __all__ = ["PROGRAMS", "Program", "ProgramError", "find_program", "main"]
 
@@ -85,9 +86,10 @@ def find_program(name: str) -> Path:
     there = folder / "node_modules" / ".bin" / program.executable
     if there.exists():
         return there
-    npm = shutil.which("npm")
-    if npm is None:
-        raise ProgramError(f"{program.spec} is fetched with npm, and npm is not on the path.")
+    try:
+        npm = find_npm()
+    except NodeError as error:
+        raise ProgramError(f"{program.spec} is fetched with npm, and {error}") from None
     with _alone(name):
         if not there.exists():  # whoever had the lock before may have fetched it
             _fetch(npm, program, folder)
@@ -111,14 +113,14 @@ def _alone(name: str) -> Iterator[None]:
         yield
 
 
-def _fetch(npm: str, program: Program, folder: Path) -> None:
+def _fetch(npm: list[str], program: Program, folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True)
     made = Path(tempfile.mkdtemp(prefix=".part-", dir=folder.parent))
     try:
         # What a program asks of Node is not enforced: these bring a native executable along.
         _run(
             [
-                npm,
+                *npm,
                 "install",
                 "--prefix",
                 str(made),
@@ -145,7 +147,7 @@ def _run(command: list[str], program: Program, folder: Path, seconds: float) -> 
         done = subprocess.run(
             command,
             cwd=folder,  # the settings of a project that we happen to stand in are not ours
-            env={**os.environ, "npm_config_update_notifier": "false"},
+            env={**node_environ(), "npm_config_update_notifier": "false"},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,

@@ -15,8 +15,10 @@ What each kind of surface can show and take in. A prompt that does not fit is
 unreachable. They describe the tools as they were found in 2026; where a tool only advises a limit it is kept as if it were
 enforced, and a reply is read as if there was none.
 
-Folding is a part of the library, for whoever connects such a tool. Of these surfaces Assent itself presents on `stdio`,
-`github-comment` and the forms of MCP; the adapters of the other hosts take their questions in and hand the answers back.
+It is the one table of this kind. Forms of MCP keep to their records, `assent doctor` tells the record of each host that it
+finds, and a tool of your own is asked through
+[`assent.ToolSurface`](../how-to/review-a-document.md#through-your-own-hosts-tool), by the name of a record or with one that you
+make. The adapters of the other hosts take questions in and hand answers back.
 """
 
 
@@ -41,6 +43,7 @@ def _row(capability: Capability) -> tuple[str, ...]:
         _limit(capability.header_max),
         _limit(capability.label_max),
         _limit(capability.text_max),
+        f"`{capability.tool}`" if capability.tool else "",
     )
 
 
@@ -48,7 +51,7 @@ def render_capabilities() -> str:
     """Return the page."""
     columns = (
         *("surface", "questions at once", "options", "several of them", "typed reply"),
-        *("descriptions", "header", "label", "text"),
+        *("descriptions", "header", "label", "text", "the host's own tool"),
     )
     notes = field_notes(FreeText)
     rows = [(f"`{kind}`", notes.get(kind.name, "Nothing can be typed.")) for kind in FreeText]

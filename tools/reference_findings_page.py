@@ -187,7 +187,7 @@ _REPORT = {
     "deferred_questions": "Texts",
     "coverage": "[Coverage](#coverage)",
     "primer": "What the next round has to know; `--primer` reads it",
-    "next_step": "What a person chose after the report; null where they were not asked",
+    "next_step": "What a person chose after the report; null where they were not asked, or have not said yet",
 }
 _ENTRY = {
     "id": "Of the finding",

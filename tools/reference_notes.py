@@ -103,7 +103,7 @@ NOTES |= {
     (event, name): note
     for event in (
         *("RunStarted", "RunTaken", "TurnBegun", "TurnEnded", "FramePushed", "FramePopped"),
-        *("RunPaused", "RunResumed", "RunEscalated", "RunDone", "RunAborted"),
+        *("RunPaused", "RunHeld", "RunResumed", "RunEscalated", "RunDone", "RunAborted"),
     )
     for name, note in _RUN_EVENT_NOTES.items()
 }
@@ -148,6 +148,7 @@ NOTES |= {
     ("ControlMalformed", "problem"): "What is wrong with it, in one sentence",
     ("ControlMalformed", "text"): "What was posted; the beginning of it, where it is long",
     ("TopicPosted", "topic"): "Where",
+    ("TopicPosted", "is_copy"): "Assent put an answer into the chat of its task; nobody posted it",
     ("ControlMessage", "schema"): "0",
     ("ControlMessage", "type"): "What the message is",
     (

@@ -27,6 +27,7 @@ _VALUES = (
     *(
         "Consequence",
         "DoneReason",
+        "FreeText",
         "Kind",
         "Mode",
         "NextStep",
@@ -60,6 +61,14 @@ for an `AsyncClient`, each awaited. How to use them: [stop at a gate](../how-to/
 `review` of the two clients: [review a document](../how-to/review-a-document.md#from-python).
 """
 
+_SURFACES = """\
+## Surfaces
+
+Where a review takes place that is not `durable`: see [your own host's tool](../how-to/review-a-document.md#through-your-own-hosts-tool).
+A dialog has `header`, `text`, `rows` (each a `label` and a `description`), `allows_free_text` and `is_multiple`; what comes back
+is a label, a text, a list of them, or None.
+"""
+
 _ASYNC_RUN = """\
 ## assent.AsyncDrivenRun
 
@@ -86,6 +95,10 @@ def render_python() -> str:
     parts += _class("NotificationService", named["NotificationService"])
     parts.append(_GATES)
     parts += [_entry(name, named[name], is_for_client=True) for name in ("pass_gate", "hold_session")]
+    parts.append(_SURFACES)
+    for name in ("ToolSurface", "PlainSurface", "FallbackSurface"):
+        parts += [f"### assent.{name}\n", _entry("", named[name], prefix=f"assent.{name}")]
+    parts += _fields("Capability", named["Capability"])
     parts.append(_VALUE.format(value=_annotation(str(Value))))
     parts += [f"- `assent.{name}`: {first_sentence(named[name])}" for name in _VALUES]
     for name in ("Run", "Turn"):
@@ -175,7 +188,12 @@ def _signature(name: str, function: Any, *, is_for_client: bool = False) -> str:
             is_keyword_only = True
             shown.append("*")
         shown.append(_parameter(parameter))
-    result = "" if found.return_annotation is found.empty else f" -> {_annotation(found.return_annotation)}"
+    is_class = inspect.isclass(function)
+    result = (
+        ""
+        if is_class or found.return_annotation is found.empty
+        else f" -> {_annotation(found.return_annotation)}"
+    )
     if name in _WRAPPED:
         result = f" -> {_WRAPPED[name]}"
     line = f"{name}({', '.join(shown)}){result}"

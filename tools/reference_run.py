@@ -105,8 +105,9 @@ A run that is paused never becomes stale. Commands work on a stale one as on any
 ## What a command does
 
 {_matrix()}
-Resuming a run that is still pausing succeeds, and it just goes on. If the run is done with the iteration that was under
-way when it was paused, it is done: a later `resume` gets `not_found`. `escalate` to a model outside of those that the run
+Resuming a run that is still pausing succeeds, and it just goes on. If its work is over with the iteration that was under
+way when it was paused, it is held (`run.held`): `resume` ends it with DONE, without another iteration, and `cancel` with
+ABORT. (`run.done` while `paused` is in logs of earlier versions alone.) `escalate` to a model outside of those that the run
 declared gets `bad_request`.
 
 ## The states of a control

@@ -211,7 +211,8 @@ A request is executed at most once, ever, also after restarts. Send it again und
 A REQUEST expires when nobody took it up within {EXPIRY_SECONDS} seconds. That is measured by the store's clock from the
 moment at which it was posted, and never by its own `timestamp`. It is then never executed, gets no reply, and the log has
 it as `control.expired`. Through the commands and the client this hardly happens, since whoever posts takes it up; a
-command that could not reach the store in time says so and ends with exit status 5.
+command that could not reach the store in time says so and ends with exit status 5. Through a server it is the same:
+[in time, or not at all](wire-format.md#in-time-or-not-at-all).
 """
 
 _CURRENT = f"""\

@@ -250,7 +250,7 @@ same key, it is done once, and you get the reply of the first time. The key is b
 the project. Make a new one for each thing that you want done, and use it for all tries of that thing. Another body under
 a used key is refused. A token whose secret was told once is not made again.
 
-**`Assent-Via`** names your surface for the record, as in `slack`: a small letter, then up to 19 more, digits and dashes.
+Where an answer came in (`via`) is what the server saw: `page` for whoever signed in, `http` for a token.
 
 Try again, with growing pauses, where nobody answers and on 429 (it has `Retry-After`), 502, 503 and 504. Nothing else gets
 better by being repeated.
@@ -284,6 +284,22 @@ with the last `sequence` that you have, until there is nothing more. Other lists
 seconds; you have the right as long as you keep it open. Take it, then start and drive the run: `POST …/runs`, and
 `POST …/runs/{{run}}/drive` with the `fence` of its `record`. `DELETE …/holds/{{hold}}` gives it back, where
 `{{hold}}` is the `Idempotency-Key` under which it was taken. If you only ask and answer, you need none of this.
+
+`begin` is answered with 200 where an iteration has begun, and in no other case. On a paused run it is refused with 409 and
+`invalid_state`: wait until the run changes, and ask again. On one that was cancelled or is done, and on a loop that is over,
+it is refused with 409 and `run_ended`: there is nothing more to do.
+
+## In time, or not at all
+
+A command to a run (`POST …/runs/{{run}}/control`, or a REQUEST on the topic `loop:control`) that nobody acknowledged in 30
+seconds is never executed. Every reply has **`Assent-Clock`**: the server's clock, as `boot.milliseconds`. It goes on while
+the machine sleeps, and `boot` is another one for every server that is started. With a command, send
+**`Assent-Not-After`**: until when you wait, by that clock, which is what it last said, plus the time that has gone by
+since, plus at most 30 seconds. If it is later, or the server another one, the command is refused with 409 and `expired`, and
+nothing was posted. Wait no longer than you said.
+
+Without it, the server reckons 30 seconds from when the request may have arrived: if it stood still for longer than that, it
+refuses what it finds when it wakes. In any case it executes no command whose sender has hung up.
 """
 
 _EVENTS = """\

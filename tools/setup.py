@@ -12,27 +12,28 @@ import hashlib
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import cache
 from pathlib import Path
+
+from tools.boot import BootError, find_uv
+from tools.package_index import uv_environ
 
 __all__ = ["main"]
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
 VENV_PYTHON = VENV / "bin" / "python"
-BOOT = ROOT / ".boot"
 LOCKS = ROOT / "requirements"
 HEADER = "# Written by `make lock`. Names, versions and hashes only: it works with any package index.\n"
 
+# `all` leaves crewai out, whose pins fit nothing else.
 # `run` is the core and the server, which `make run` starts. It is resolved inside what `test` chose, so that adding the
 # other extras never changes it.
 LOCK_INPUTS = {
-    "test.txt": ["pyproject.toml", "--all-extras", "--group", "dev"],
+    "test.txt": ["pyproject.toml", "--extra", "all", "--group", "dev"],
     "run.txt": ["pyproject.toml", "--extra", "server", "--constraints", "requirements/test.txt"],
     "build.txt": ["--group", "build"],
     "boot.txt": ["--group", "boot"],
@@ -46,7 +47,9 @@ class SetupError(Exception):
 
 def main(argv: list[str] | None = None) -> int:
     """Do what the Makefile asked for and say so in one sentence if it cannot be done."""
-    parser = argparse.ArgumentParser(prog="tools/setup.py", description="Make .venv, or write the locks.")
+    parser = argparse.ArgumentParser(
+        prog="python -m tools.setup", description="Make .venv, or write the locks."
+    )
     parser.add_argument("what", choices=["core", "full", "lock"])
     parser.add_argument("--upgrade", action="store_true", help="with lock: take newer versions")
     chosen = parser.parse_args(argv)
@@ -59,7 +62,7 @@ def main(argv: list[str] | None = None) -> int:
             with alone():
                 if not is_done(chosen.what):  # the run that we waited for may have done it
                     install(find_uv(), chosen.what)
-    except SetupError as error:
+    except (BootError, SetupError) as error:
         print(f"setup: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -147,49 +150,6 @@ def names_in(lock: Path) -> set[str]:
     return set(re.findall(r"^([a-z0-9-]+)==", lock.read_text(), flags=re.MULTILINE))
 
 
-def find_uv() -> str:
-    """Find the installer, or fetch it beside the project; that works without venv, pipx or root rights."""
-    found = shutil.which("uv")
-    if found:
-        return found
-    uv = BOOT / "bin" / "uv"
-    if not uv.exists():
-        print("setup: fetching uv", file=sys.stderr)
-        partial = ROOT / f".boot-{os.getpid()}"
-        shutil.rmtree(BOOT, ignore_errors=True)
-        try:
-            run(
-                *(
-                    sys.executable,
-                    "-m",
-                    "pip",
-                    "install",
-                    "--quiet",
-                    "--quiet",
-                    "--disable-pip-version-check",
-                ),
-                *("--require-hashes", "--target", str(partial), "--requirement", str(LOCKS / "boot.txt")),
-                # A person's settings for their own installs would contradict --target.
-                env={"PIP_USER": "0", "PIP_REQUIRE_VIRTUALENV": "0", "PIP_ROOT_USER_ACTION": "ignore"},
-            )
-            partial.rename(BOOT)
-        finally:
-            shutil.rmtree(partial, ignore_errors=True)
-    return str(uv)
-
-
-@cache
-def index_settings() -> dict[str, str]:
-    """Hand pip's index on to uv, which does not read pip's configuration."""
-    if not {"UV_DEFAULT_INDEX", "UV_INDEX_URL", "UV_CONFIG_FILE"}.isdisjoint(os.environ):
-        return {}
-    asked = subprocess.run(
-        [sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True, check=False
-    )
-    found = re.findall(r"^[\w:]*\.index-url='(.+)'$", asked.stdout, flags=re.MULTILINE)
-    return {"UV_DEFAULT_INDEX": found[-1]} if found else {}
-
-
 def write_locks(uv: str, *, upgrade: bool) -> None:
     """Resolve each lock for every platform, with hashes, and keep addresses out of them."""
     for name, inputs in LOCK_INPUTS.items():
@@ -213,16 +173,15 @@ def write_locks(uv: str, *, upgrade: bool) -> None:
         path.write_text(HEADER + path.read_text())
 
 
-def run(*command: str, capture: bool = False, env: dict[str, str] | None = None) -> str:
-    """Run a command; its own output tells why it failed, ours that it did."""
-    with_index = index_settings() if "pip" in command and command[0] != sys.executable else {}
+def run(*command: str, capture: bool = False) -> str:
+    """Run uv with a person's index and certificates; its own output tells why it failed, ours that it did."""
     try:
         done = subprocess.run(
             command,
             stdout=subprocess.PIPE if capture else None,
             text=True,
             check=True,
-            env={**os.environ, **with_index, **(env or {})},
+            env={**os.environ, **uv_environ(os.environ)},
         )
     except OSError as error:
         raise SetupError(f"{command[0]} cannot be started: {error.strerror}.") from None

@@ -19,7 +19,7 @@ import pyte
 
 __all__ = ["PATIENCE", "Terminal"]
 
-PATIENCE = 40.0
+PATIENCE = 120.0
 """Seconds that anything may take on a busy machine."""
 _QUIET = 0.6
 """Seconds without a word after which a command that waits has said all."""

@@ -26,6 +26,7 @@ from torture import (
     postgres_leases,
     postgres_outage,
     postgres_race,
+    provenance,
     race,
     redeemers,
     replays,
@@ -36,7 +37,9 @@ from torture import (
     strangers,
     tamper,
     terminal,
+    terminal_typist,
     two_stores,
+    typist,
     wakes,
 )
 from torture.nest import WorkerLostError
@@ -70,12 +73,15 @@ TRIALS: tuple[Trial, ...] = (
     comments.TRIAL,
     page.TRIAL,
     terminal.TRIAL,
+    terminal_typist.TRIAL,
     sitting.TRIAL,
     postgres_outage.TRIAL,
     postgres_race.TRIAL,
     postgres_crowd.TRIAL,
     postgres_leases.TRIAL,
     two_stores.TRIAL,
+    provenance.TRIAL,
+    typist.TRIAL,
 )
 
 

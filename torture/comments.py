@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from typing import Any
 
+import httpx2
 import msgspec
 from starlette.testclient import TestClient
 
@@ -26,7 +27,7 @@ from torture.nest import Nest
 from torture.nursery import Wire
 from torture.trial import Plan, Tally, Trial, Twin, Verdict
 
-__all__ = ["DELIVERIES", "TRIAL", "deliver", "run"]
+__all__ = ["DELIVERIES", "TRIAL", "Office", "deliver", "run"]
 
 DELIVERIES = 2_000
 ACCEPTED, DENIED, ALTERED, AGAIN = (
@@ -83,7 +84,7 @@ def deliver(wire: Wire, count: int, seed: int) -> None:
     """Deliver so many comments, each on a pull request and to an ask of its own; tell what came of each."""
     chance = random.Random(seed)
     with throwaway(clock=FakeClock(NOW)) as store:
-        post = _Office(store, chance)
+        post = Office(store, chance)
         for number in range(count):
             # Each flaw alone at first, so that none is left to chance; then as they come.
             flaws = list(FLAWS)[number : number + 1] or _choose(chance)
@@ -96,20 +97,21 @@ def _choose(chance: random.Random) -> list[str]:
     return chance.sample(list(FLAWS), chance.choice([1, 1, 1, 2, 3]))
 
 
-class _Office:
+class Office:
     """A server that GitHub delivers to."""
 
     def __init__(self, store: ThrowawayStore, chance: random.Random) -> None:
-        self._chance, self._forge = chance, Forge()
+        self._chance, self.forge = chance, Forge()
         self._agent: Client = store.agent()
         door = EmbeddedDoor(store.hub())
-        hook = Hook(self._forge, _SECRET, ProjectLedger(door, store.project))
+        hook = Hook(self.forge, _SECRET, ProjectLedger(door, store.project))
         guarded = Guard(build_app(Site(door), hook=hook), names_of("127.0.0.1", _PORT))
         self._line = TestClient(guarded, f"http://127.0.0.1:{_PORT}", client=("127.0.0.1", 1))
         self._sent = 0
 
     def deliver(self, flaws: list[str]) -> dict[str, Any]:
-        forge, chance = self._forge, self._chance
+        """Deliver a reply to an ask of its own; return what came of it."""
+        forge, chance = self.forge, self._chance
         forge.begin()
         ask_id = self._agent.open("Which colour?", ["Red", "Blue"]).ask_id
         form = chance.choice(FORMS)
@@ -117,8 +119,8 @@ class _Office:
         draft = Draft(f"ana-{forge.number}", right, form(ask_id[-6:]))
         for flaw in flaws:
             draft = FLAWS[flaw](draft, chance)
-        text, headers = self._write(ask_id, draft)
-        status = self._send(text, headers)
+        text, headers = self.write(ask_id, draft)
+        status = self.send(text, headers).status_code
         found = self._agent.show(ask_id)
         again = self._send_again(ask_id, text, headers) if chance.random() < 0.2 or found.answer else None
         answer = found.answer
@@ -136,9 +138,9 @@ class _Office:
             "decided_again": bool(again),
         }
 
-    def _write(self, ask_id: str, draft: Draft) -> tuple[bytes, dict[str, str]]:
+    def write(self, ask_id: str, draft: Draft) -> tuple[bytes, dict[str, str]]:
         """Put gate and reply on the pull request; return what is delivered."""
-        forge = self._forge
+        forge = self.forge
         early = self._comment(draft) if draft.is_early else None
         post_gate(forge, PullRequest("acme", "shop", forge.number, HEAD), self._agent.show(ask_id), "n0nce")
         gate = forge.comments[-1]
@@ -149,8 +151,12 @@ class _Office:
         disturb(forge, gate, draft)
         return self._pack(draft, dict(reply))
 
+    def write_more(self, draft: Draft) -> tuple[bytes, dict[str, str]]:
+        """Put one more comment on the pull request; return what is delivered."""
+        return self._pack(draft, dict(self._comment(draft)))
+
     def _comment(self, draft: Draft) -> dict[str, Any]:
-        forge = self._forge
+        forge = self.forge
         user = forge.account(draft.login, draft.kind)
         if draft.right is not None:
             forge.rights[draft.login] = draft.right
@@ -162,7 +168,7 @@ class _Office:
         return comment
 
     def _pack(self, draft: Draft, comment: dict[str, Any]) -> tuple[bytes, dict[str, str]]:
-        issue = {"number": self._forge.number, "pull_request": {}}
+        issue = {"number": self.forge.number, "pull_request": {}}
         payload = {
             "action": "created",
             "issue": issue,
@@ -178,9 +184,9 @@ class _Office:
             elif what == "other event":
                 event = "pull_request_review"
             elif what == "lies":
-                helper = f"helper-{self._forge.number}"
-                self._forge.rights[helper] = "admin"
-                comment["user"] = self._forge.account(helper)
+                helper = f"helper-{self.forge.number}"
+                self.forge.rights[helper] = "admin"
+                comment["user"] = self.forge.account(helper)
             elif what == "swapped":  # in the same second, so that the comment itself does not tell
                 comment["body"] = "Looks good to me."
             elif what == "invents":
@@ -193,15 +199,16 @@ class _Office:
             text += b" "
         return text, headers
 
-    def _send(self, text: bytes, headers: dict[str, str]) -> int:
+    def send(self, text: bytes, headers: dict[str, str]) -> httpx2.Response:
+        """Deliver it."""
         self._sent += 1
         told = {"content-type": "application/json", "x-github-delivery": f"delivery-{self._sent:08}"}
-        return self._line.post("/github/webhook", content=text, headers=told | headers).status_code
+        return self._line.post("/github/webhook", content=text, headers=told | headers)
 
     def _send_again(self, ask_id: str, text: bytes, headers: dict[str, str]) -> bool:
         """Deliver the same under another name; say whether anything was decided by it."""
         before = len(self._agent.log(self._agent.show(ask_id).sequence))
-        self._send(text, headers)
+        self.send(text, headers)
         return len(self._agent.log(self._agent.show(ask_id).sequence)) != before
 
 

@@ -31,7 +31,7 @@ PARTS: dict[str, tuple[str, ...]] = {
 KINDS = ("lost", "told otherwise", "nobody came", *BROKEN, "audit problems")
 SOON = 2.0
 """Seconds after which the driver must go on: it looks twice a second."""
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 class Diary:

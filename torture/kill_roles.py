@@ -33,7 +33,7 @@ __all__ = ["OPTIONS", "PROJECTS", "Order", "answerer", "asker", "keeper", "sleep
 
 PROJECTS = ("amber", "birch")
 OPTIONS = ("Go on", "Stop here", "Ask again")
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 class Order(msgspec.Struct, frozen=True):

@@ -31,7 +31,7 @@ KINDS = (
     *BROKEN,
     "audit problems",
 )
-_PATIENCE = 60.0
+_PATIENCE = 120.0
 _LITTLE_PATIENCE = 1.0
 """For twins: who has lost the last message waits for it without end."""
 

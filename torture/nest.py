@@ -26,7 +26,7 @@ from torture.twins import TWIN
 __all__ = ["ROOT", "Nest", "Worker", "WorkerLostError", "clean_environ"]
 
 ROOT = Path(__file__).resolve().parents[1]
-PATIENCE = 60.0
+PATIENCE = 120.0
 """Seconds after which a worker that says nothing is given up."""
 
 
@@ -137,6 +137,7 @@ class Nest:
         self._workers: list[Worker] = []
         self._orders, theirs = socket.socketpair()
         self._words = (self.folder / "stderr").open("wb")
+        # Started cold: a twin must be planted before the rest of the package is loaded.
         self._nursery = subprocess.Popen(
             [sys.executable, "-m", "torture.nursery", str(theirs.fileno())],
             cwd=ROOT,

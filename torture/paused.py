@@ -41,7 +41,7 @@ KINDS = (
     *BROKEN,
     "audit problems",
 )
-_PATIENCE = 10.0
+_PATIENCE = 120.0
 _LITTLE_PATIENCE = 1.0
 """For twins: they are meant to hang."""
 _DRIVER = ("torture.paused_roles:driver", 0.012, 0.012)

@@ -241,5 +241,5 @@ TRIAL = Trial(
         Twin("take-from-the-living", "a right that somebody has is not given", "two holders at once", 0.04),
         Twin("lease-for-ever-without-fence", "a stopped driver is fenced off", "two drivers at once", 0.06),
     ),
-    share=0.04,
+    share=0.02,
 )

@@ -32,7 +32,7 @@ __all__ = ["PROJECTS", "answers"]
 
 PROJECTS = ("alpha", "beta", "gamma")
 OPTIONS = ("Red", "Green", "Blue")
-_PATIENCE = 60.0
+_PATIENCE = 120.0
 _PAUSE = 0.02
 _PROMPT = question("Which colour?", OPTIONS)
 _DIGEST = digest(encode_prompt(_PROMPT))

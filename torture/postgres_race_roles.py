@@ -24,7 +24,7 @@ __all__ = ["OPTIONS", "opener", "racers", "steering"]
 
 OPTIONS = ("Red", "Green", "Blue")
 _TURNS = 6
-_PATIENCE = 60.0
+_PATIENCE = 120.0
 
 
 def opener(wire: Wire, who: list[Trusted]) -> None:

@@ -18,7 +18,7 @@ __all__ = ["TRIAL", "run"]
 KILLS = 800
 MOST_LIVES = 14
 """Of one review; the last one is let live, however far it comes."""
-LONGEST_MOMENTS, LONGEST_SECONDS = 9, 0.05
+LONGEST_MOMENTS, LONGEST_SECONDS = 24, 0.05
 KINDS = (
     "asked twice",
     "appended twice",
@@ -27,7 +27,7 @@ KINDS = (
     "other endings",
     "audit problems",
 )
-_PATIENCE = 60.0
+_PATIENCE = 120.0
 _DATE = re.compile(r"From \d{4}-\d\d-\d\d review")
 
 

@@ -25,7 +25,7 @@ from assent.cli.table import COMMANDS
 
 __all__ = ["Ran", "Step", "run_command", "run_in_terminal", "store_url"]
 
-_PATIENCE = 15.0
+_PATIENCE = 120.0
 
 for _name in COMMANDS:
     root.get_command(None, _name)  # type: ignore[arg-type]  # loaded before the fork; no command looks at its context

@@ -27,7 +27,7 @@ from torture.swap import swap
 __all__ = ["PROJECT", "Served", "Trusted", "caller", "minter", "server"]
 
 PROJECT = "harbour"
-_PATIENCE = 30.0
+_PATIENCE = 120.0
 
 
 class Trusted(msgspec.Struct, frozen=True):

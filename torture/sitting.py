@@ -40,6 +40,9 @@ def run(plan: Plan) -> Verdict:
         try:
             for loss in clear(shell, asks, kill_at, program):
                 tally.fault("place or draft lost", loss)
+                if plan.twin:  # it has shown; a story without its guard has no end
+                    agents.send_home()
+                    return tally.verdict()
         finally:
             shell.close()
         agents.join()

@@ -132,5 +132,5 @@ class Trial(msgspec.Struct, frozen=True):
     claim: str
     run: Callable[[Plan], Verdict]
     twins: tuple[Twin, ...]
-    share: float = 0.1
-    """How much of the full count the ordinary tests do."""
+    share: float = 0.03
+    """How much of the full count the ordinary tests do; 0 where another test makes the same claim."""

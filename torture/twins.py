@@ -47,6 +47,7 @@ from assent.storage.writer import Writer
 from assent.surfaces import race
 from torture.comments_twins import COMMENT_PLANTS
 from torture.postgres_twins import POSTGRES_PLANTS
+from torture.provenance_twins import PROVENANCE_PLANTS
 from torture.review_twins import REVIEW_PLANTS
 from torture.run_twins import RUN_PLANTS
 from torture.server_twins import SERVER_PLANTS
@@ -221,8 +222,9 @@ def _first_option_by_default() -> None:
         except UnrecognisedError:
             return {field.name: (field.options[0].key,) for field in prompt.fields}
 
-    for module in (ask_machine, race, silence_trial()):
+    for module in (race, silence_trial()):
         swap(module, "recognise", guessed)
+    swap(ask_machine, "recognise_reply", lambda prompt, text: reply.Reading(guessed(prompt, text)))
 
 
 def silence_trial() -> ModuleType:
@@ -288,4 +290,5 @@ _PLANTS: dict[str, Callable[[], None]] = {
     **SERVER_PLANTS,
     **POSTGRES_PLANTS,
     **COMMENT_PLANTS,
+    **PROVENANCE_PLANTS,
 }

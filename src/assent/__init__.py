@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from assent.protocol.ask import Consequence as Consequence
     from assent.protocol.ask import Kind as Kind
     from assent.protocol.ask import State as State
+    from assent.protocol.capability import Capability as Capability
+    from assent.protocol.capability import FreeText as FreeText
     from assent.protocol.control import ControlMessage as ControlMessage
     from assent.protocol.decision import CompletionReport as CompletionReport
     from assent.protocol.decision import Decision as Decision
@@ -79,6 +81,9 @@ if TYPE_CHECKING:
     from assent.protocol.task import TaskStatus as TaskStatus
     from assent.protocol.topic import Message as Message
     from assent.surfaces.own_terminal import open_terminal as open_terminal
+    from assent.surfaces.plain import PlainSurface as PlainSurface
+    from assent.surfaces.tool import FallbackSurface as FallbackSurface
+    from assent.surfaces.tool import ToolSurface as ToolSurface
 
 __version__ = "0.1.0"
 
@@ -99,6 +104,7 @@ _HOMES = {
     "assent.flows.session.talk": ("Closing",),
     "assent.hub.work_command": ("Handed",),
     "assent.protocol.ask": ("Ask", "Consequence", "Kind", "State"),
+    "assent.protocol.capability": ("Capability", "FreeText"),
     "assent.protocol.control": ("ControlMessage",),
     "assent.protocol.decision": ("CompletionReport", "Decision", "Failure", "NextStep"),
     "assent.protocol.error": (
@@ -133,6 +139,8 @@ _HOMES = {
     "assent.protocol.task": ("Task", "TaskStatus"),
     "assent.protocol.topic": ("Message",),
     "assent.surfaces.own_terminal": ("open_terminal",),
+    "assent.surfaces.plain": ("PlainSurface",),
+    "assent.surfaces.tool": ("FallbackSurface", "ToolSurface"),
 }
 _PARTS = {"PostgresStore": "assent.storage.postgres.store", "TRACES": "assent.client.traces"}
 """Not public, and loaded only where they are used: what they lean on is an extra, and takes its time."""

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bench.figure import Figure, Reading, render_figure
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -26,7 +27,7 @@ def run_quickly(tmp_path: Path, *parts: str) -> tuple[subprocess.CompletedProces
         cwd=ROOT,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=PATIENCE,
         check=False,
     )
     assert done.returncode == 0, done.stderr

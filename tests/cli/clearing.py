@@ -15,13 +15,15 @@ from assent.client.gate import pass_gate
 from assent.client.identity import AGENT_MARKS
 from assent.protocol.ask import Ask
 from assent.protocol.prompt import Field
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
 from tests.cli.window import Window
+from tests.patience import PATIENCE
 
 __all__ = ["KINDS", "Agents", "clear", "expected"]
 
 _THREE = tuple(Option(name, name) for name in ("First", "Second", "Third"))
-_F2, _ENTER = "\x1bOQ", "\r"
+_F2, _ENTER, _ESCAPE = "\x1bOQ", "\r", "\x1b"
+_TAKEN_OVER = b"\x1b[?1004h"
 _CARD = re.compile(r"Q(?P<number>\d\d) (?P<kind>[a-z]+)")
 
 
@@ -106,6 +108,14 @@ class Agents:
             self.failed.append(f"{name}: {error!r}")
             self._waiting.release()
 
+    def send_home(self) -> None:
+        """Decline all that is open, so that nobody waits any more."""
+        for number in range(len(self._threads)):
+            with connect(self._shell.store, project=f"agent-{number}", principal="human:sam") as person:
+                for ask in person.inbox():
+                    person.decline(ask.ask_id, "The day is over.")
+        self.join()
+
     def join(self) -> None:
         """Wait until all have been told."""
         for thread in self._threads:
@@ -130,6 +140,10 @@ def clear(shell: Shell, asks: int, kill_at: Sequence[int], program: Sequence[str
                 window.__exit__()
                 window = Window(shell, program=program, changes=marks)
                 window.until(f"{left} wait")
+                # Somebody was typing: no key of theirs may act on what stands there now.
+                if kind == "free" and not _release(window):
+                    yield f"{title}: its draft is gone"
+                    continue
                 found = _title(window, done)
                 if found != title:
                     yield f"{title} was open, and {found} is"
@@ -147,6 +161,17 @@ def clear(shell: Shell, asks: int, kill_at: Sequence[int], program: Sequence[str
             yield f"it ended with {window.end()}"
     finally:
         window.__exit__()
+
+
+def _release(window: Window) -> bool:
+    """Press Esc, once the program listens: its first screen stands there before. Say whether it knew of a draft."""
+    window.wait(lambda: any(each in window.text for each in ("Press Esc", "Keys ready")))
+    if "Press Esc" not in window.text:
+        return False
+    window.wait(lambda: _TAKEN_OVER in window.raw)
+    window.press(_ESCAPE)
+    window.until(gone=["Press Esc"])
+    return True
 
 
 def _card(window: Window) -> str:
@@ -181,6 +206,7 @@ def _mark(window: Window, title: str, kind: str) -> None:
     if "Enter: " in window.text:
         return
     for number, key in enumerate(KINDS[kind][0], 1):
+        window.wait(lambda: "[Enter]" not in window.text)
         window.press(key)
         window.wait(partial(_has_marks, window, number))
 
@@ -190,4 +216,6 @@ def _has_marks(window: Window, number: int) -> bool:
 
 
 def _send(window: Window, kind: str) -> None:
+    if kind != "free":
+        window.until("Enter: ")
     window.press(_F2 if kind == "free" else _ENTER)

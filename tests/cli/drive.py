@@ -16,7 +16,9 @@ from assent.hub.compose import hub_on_file
 from assent.protocol.principal import Principal, Role
 from assent.protocol.run import Run
 from assent.testing.clock import FakeClock
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
+from tests.patience import PATIENCE
+from tools.warm import spawn
 
 __all__ = ["LONG_AGO", "Driver", "agent_of", "begun", "leave_behind", "look", "next_line"]
 
@@ -53,7 +55,7 @@ class Driver:
 
     def __init__(self, shell: Shell, run_id: str = "loop-1703123456-12345", mode: str = "loop") -> None:
         self.run_id = run_id
-        self.process = subprocess.Popen(
+        self.process = spawn(
             [sys.executable, "-c", _DRIVER, shell.folder.name, mode, run_id],
             cwd=shell.folder,
             env=shell.environ(),

@@ -13,7 +13,8 @@ from assent.storage.copy import find_heads
 from assent.storage.copy_end import Source
 from assent.storage.copy_table import EVENTS, LOG_SHIFT, TABLES
 from assent.storage.port import Step
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
+from tests.patience import PATIENCE
 from tests.run_samples import new_frame
 from tests.samples import AGENT, ANA
 from tests.steering import tell

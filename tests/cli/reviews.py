@@ -7,7 +7,8 @@ from typing import Any
 
 import msgspec
 
-from tests.cli.shell import PATIENCE, Result, Shell, Terminal
+from tests.cli.shell import Result, Shell, Terminal
+from tests.patience import PATIENCE
 
 __all__ = [
     "DOCUMENT",

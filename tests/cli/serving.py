@@ -13,7 +13,8 @@ from contextlib import contextmanager
 import httpx2
 
 from assent.client.identity import AGENT_MARKS
-from tests.cli.shell import PATIENCE, Result, Shell
+from tests.cli.shell import Result, Shell
+from tests.patience import PATIENCE
 
 __all__ = ["Served", "served", "served_at_usual_port"]
 

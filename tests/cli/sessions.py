@@ -10,8 +10,10 @@ import msgspec
 from assent.flows.session.finding import Session
 from assent.flows.session.state import parse_state
 from assent.protocol.review import Review
-from tests.cli.shell import PATIENCE, Result, Shell, Terminal
+from tests.cli.shell import Result, Shell, Terminal
 from tests.flows.session.seat import REVIEW
+from tests.patience import PATIENCE
+from tools.warm import run
 
 __all__ = ["Desk", "person_answers"]
 
@@ -61,7 +63,7 @@ class Desk:
 
 def person_answers(shell: Shell, ask_id: str, reply: str, *more: str) -> Result:
     """Run `assent answer` as somebody in another terminal."""
-    done = subprocess.run(
+    done = run(
         [sys.executable, "-m", "assent", "answer", ask_id, reply, *more],
         cwd=shell.folder,
         env={**shell.environ(), "USER": "sam", "LOGNAME": "sam"},

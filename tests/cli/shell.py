@@ -15,24 +15,14 @@ from pathlib import Path
 from struct import pack
 from typing import Any, NamedTuple, Self
 
+import psutil
 import pyte
 
 from assent import Ask, connect
+from tests.patience import PATIENCE
+from tools.warm import spawn
 
-__all__ = ["PATIENCE", "Result", "Shell", "Terminal", "wait_for"]
-
-PATIENCE = 40.0
-"""Seconds that anything may take on a busy machine before a test gives up."""
-
-
-# Run first in the new session: the pty becomes its controlling terminal, as a login makes it.
-_TAKE_TERMINAL = """
-import fcntl, os, signal, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-if sys.argv[1]:
-    signal.signal(signal.SIGHUP, signal.SIG_IGN)
-os.execv(sys.argv[2], sys.argv[2:])
-"""
+__all__ = ["Result", "Shell", "Terminal", "is_stopped", "wait_for"]
 
 
 class Result(NamedTuple):
@@ -54,6 +44,11 @@ def wait_for(condition: Callable[[], bool]) -> None:
     while not condition():
         assert time.monotonic() < until, "it never came true"
         select.select([], [], [], 0.01)
+
+
+def is_stopped(process: subprocess.Popen[bytes]) -> bool:
+    """Say whether a process is stopped, as by Ctrl-Z."""
+    return psutil.Process(process.pid).status() == psutil.STATUS_STOPPED
 
 
 class Shell:
@@ -87,7 +82,7 @@ class Shell:
         self, *arguments: str, stdin: int = subprocess.DEVNULL, **changes: str | None
     ) -> subprocess.Popen[bytes]:
         """Start `assent` without a terminal, and do not wait for it."""
-        process = subprocess.Popen(
+        process = spawn(
             [sys.executable, "-m", "assent", *arguments],
             cwd=self.folder,
             env=self.environ(**changes),
@@ -172,12 +167,10 @@ class Terminal:
         self.seen = b""
         self.columns = columns
 
-        self.process = subprocess.Popen(
-            [
-                *(sys.executable, "-S", "-c", _TAKE_TERMINAL, "ignore" if ignores_hangup else ""),
-                *(program or (sys.executable, "-m", "assent")),
-                *arguments,
-            ],
+        self.process = spawn(
+            [*(program or (sys.executable, "-m", "assent")), *arguments],
+            has_terminal=True,
+            ignores=[signal.SIGHUP] if ignores_hangup else (),
             cwd=shell.folder,
             env=shell.environ(**changes),
             stdin=slave,

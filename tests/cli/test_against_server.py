@@ -30,7 +30,8 @@ __all__: list[str] = []
 
 AGENT, HUMAN = Role.AGENT, Role.HUMAN
 PROJECT = "shop"
-AT_ONCE = 5.0
+AT_ONCE = 20.0
+"""Seconds: less than a poll of the client takes."""
 RED_OR_BLUE = ("Which colour?", "-o", "Red", "-o", "Blue")
 STORY: tuple[tuple[Role, int, tuple[str, ...]], ...] = (
     (AGENT, 0, ("ask", *RED_OR_BLUE, "--key", "k", "--no-wait")),
@@ -101,7 +102,9 @@ _PASSING = re.compile(
 """Moments, ids, digests and secrets."""
 _ABOUT = re.compile(r"(?m)^( +\d+  …  [\w.]+ +)\S+")
 """The end of an id in a line of the log."""
-_AS_SAID = re.compile(r"\b(declared|token)(?=[,)])|\bagent:(?=ana asks)")
+_AS_SAID = re.compile(
+    r"\b(cli|http), (declared|token)(?=[,)])|\b(declared|token)(?=[,)])|\bagent:(?=ana asks)"
+)
 """What a server says by the token, and not by what a process says of itself: how sure, and who."""
 
 

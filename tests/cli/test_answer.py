@@ -1,5 +1,6 @@
 """`assent answer`, `claim` and `withdraw`: acts of a person, refused where an agent runs them."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,9 +24,10 @@ def ask(call: Call, *arguments: str) -> str:
 
 @pytest.mark.parametrize("reply", ["2", "b", "B)", "sqlite", "SQLite"])
 def test_answer_is_accepted_by_number_letter_and_label(call: Call, reply: str) -> None:
-    """One line says what was recorded."""
+    """One line says what was recorded, the next what was asked: a wrong id does not go unnoticed."""
     answered = call("answer", ask(call), reply)
-    assert (answered.status, answered.out, answered.err) == (0, 'ana answered: "SQLite"\n', "")
+    said = 'ana answered: "SQLite"\nAsked: Which database? (shop, agent:ana)\n'
+    assert (answered.status, answered.out, answered.err) == (0, said, "")
 
 
 def test_answer_json_prints_the_ask(call: Call) -> None:
@@ -84,7 +86,10 @@ def test_decline_is_recorded_with_its_reason(call: Call) -> None:
     """A no to being asked is an outcome, not an answer."""
     ask_id = ask(call)
     declined = call("answer", ask_id, "--decline", "--reason", "ask Sam")
-    assert (declined.status, declined.out) == (0, 'ana declined: "ask Sam"\n')
+    assert (declined.status, declined.out) == (
+        0,
+        'ana declined: "ask Sam"\nAsked: Which database? (shop, agent:ana)\n',
+    )
     assert call("show", ask_id, "--json").json["outcome"]["reason"] == "ask Sam"
 
 
@@ -97,10 +102,12 @@ def test_answer_with_neither_or_both_ends_with_2(call: Call, arguments: tuple[st
 def test_several_values_are_a_list_where_several_may_be_chosen(call: Call) -> None:
     """And the words of one text where not."""
     ask_id = ask(call, "Which?", "-o", "Red", "-o", "Green", "-o", "Blue", "--multiple")
-    assert call("answer", ask_id, "1", "blue").out == 'ana answered: "Red, Blue"\n'
-    assert call("answer", ask(call, "Name?"), "corner", "shop").out == 'ana answered: "corner shop"\n'
+    assert call("answer", ask_id, "1", "blue").out.startswith('ana answered: "Red, Blue"\n')
+    assert call("answer", ask(call, "Name?"), "corner", "shop").out.startswith(
+        'ana answered: "corner shop"\n'
+    )
     pause = ask(call, "Go on?", "-o", "Pause & save", "-o", "Continue")
-    assert call("answer", pause, "pause", "&", "save").out == 'ana answered: "Pause & save"\n'
+    assert call("answer", pause, "pause", "&", "save").out.startswith('ana answered: "Pause & save"\n')
 
 
 def test_reply_is_read_from_standard_input_for_a_dash(shell: Shell) -> None:
@@ -164,9 +171,103 @@ def test_id_that_fits_several_asks_is_not_guessed(call: Call, monkeypatch: pytes
     first, second = ask(call), ask(call)
     refused = call("answer", "777777", "1")
     assert (refused.status, refused.out) == (1, "")
-    assert f"{first}, {second}" in refused.err
+    assert f'{first} in shop ("Which database?"), {second} in shop' in refused.err
     assert call("answer", "bb777777", "1").status == 0
     assert call("show", second, "--json").json["state"] == "answered"
+    # An ended one counts, too: whoever means it must not approve another.
+    assert call("answer", "777777", "1").status == 1
+    assert call("show", first, "--json").json["state"] == "open"
+
+
+def test_end_of_an_id_that_another_projects_agent_chose_is_not_taken(
+    call: Call, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Not even where the other one is nearer: in this folder's own store and project."""
+    ids = iter(["ask_0000000000aa777777", "ask_0000000000bb777777"])
+    monkeypatch.setattr("assent.client.calls.new_ask_id", lambda: next(ids))
+    meant = ask(call)
+    hostile = tmp_path / "hostile"
+    hostile.mkdir()
+    monkeypatch.chdir(hostile)
+    near = ask(
+        call, "Drop everything?", "-o", "PostgreSQL", "--store", f"sqlite:///{hostile}/.assent/assent.db"
+    )
+    refused = call("answer", "777777", "PostgreSQL")
+    assert (refused.status, refused.out) == (1, "")
+    assert meant in refused.err
+    assert near in refused.err
+    assert call("answer", "777777", "PostgreSQL", "--project", "shop").status == 0
+    assert call("show", near, "--json").json["state"] == "open"
+
+
+DESTRUCTIVE = {
+    "title": "What about the table?",
+    "fields": [{"options": ["Keep it", {"label": "Drop it", "destructive": True}]}],
+}
+
+
+@pytest.fixture
+def grave(shell: Shell) -> str:
+    """Return the id of an open ask with an option that cannot be undone."""
+    (shell.folder / "round.json").write_text(json.dumps(DESTRUCTIVE))
+    return shell.open("--file", "round.json")
+
+
+def test_destructive_answer_without_a_terminal_takes_the_flag(shell: Shell, grave: str) -> None:
+    """Nothing changes without it; the sentence names the option and the flag. What can be undone needs none."""
+    refused = shell.run("answer", grave, "Drop it")
+    assert (refused.status, refused.out) == (2, "")
+    assert (
+        refused.err == '"Drop it" cannot be undone. --confirm says that you mean it. Nothing was changed.\n'
+    )
+    assert shell.ask(grave).is_open
+    assert shell.run("answer", grave, "Drop it", "--confirm").status == 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "status"), [("y", 0), ("YES", 0), ("n", 3), ("", 3), ("yes please", 3), ("Drop it", 3)]
+)
+def test_destructive_answer_at_a_terminal_is_asked_once_more(
+    shell: Shell, grave: str, typed: str, status: int
+) -> None:
+    """Only y or yes is a yes."""
+    with Terminal(shell, "answer", grave, "2") as terminal:
+        terminal.until('"Drop it" cannot be undone. Proceed? [y/n]')
+        assert shell.ask(grave).is_open
+        terminal.type(f"{typed}\r")
+        assert terminal.end().status == status
+    assert shell.ask(grave).is_open == bool(status)
+
+
+def test_irreversible_approval_shows_its_action_and_is_asked_once_more(shell: Shell) -> None:
+    """At a terminal; and elsewhere it takes the flag."""
+    (shell.folder / "plan.json").write_text('{"drop": "users"}')
+    asked = ("Drop users", "--action", "plan.json", "--risk", "irreversible", "--wait", "0")
+    shell.run("approve", *asked)
+    ask_id = shell.only_open().ask_id
+    refused = shell.run("answer", ask_id, "Approve", "--unattended")
+    assert (refused.status, "--confirm says that you mean it" in refused.err) == (2, True)
+    with Terminal(shell, "answer", ask_id, "Approve") as terminal:
+        terminal.until("What you approve is irreversible. Proceed? [y/n]")
+        assert 'Action: {"drop":"users"}' in "\n".join(terminal.screen())
+        terminal.type("y\r")
+        assert terminal.end().status == 0
+    assert shell.ask(ask_id).answer is not None
+
+
+def test_no_to_an_approval_carries_its_words(shell: Shell) -> None:
+    """By the option, or typed behind the label; with anything but a no, words are refused."""
+    (shell.folder / "plan.json").write_text('{"drop": "users"}')
+    for reply in (("Reject", "--reason", "not on a Friday"), ("reject: not on a Friday",)):
+        shell.run("approve", "Drop users", "--action", "plan.json", "--wait", "0")
+        ask_id = shell.only_open().ask_id
+        assert shell.run("answer", ask_id, "Approve", "--reason", "why not", "--unattended").status == 2
+        said = shell.run("answer", ask_id, *reply, "--unattended")
+        assert (said.status, said.out.splitlines()[0]) == (0, 'ana answered: "Reject": "not on a Friday"')
+        answer = shell.ask(ask_id).answer
+        assert answer is not None
+        assert (answer.values, answer.reason) == ({"approve": ("Reject",)}, "not on a Friday")
+    assert 'Reject: "not on a Friday" (cli, declared, unattended)' in shell.run("log").out
 
 
 def test_claim_is_shown_to_others_and_stops_nobody(call: Call, shell: Shell) -> None:

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import PATIENCE, Result, Shell, Terminal
+from tests.cli.shell import Result, Shell, Terminal
+from tests.patience import PATIENCE
 from tests.receipt_samples import ACTION, TITLE
 
 __all__: list[str] = []
@@ -47,14 +48,15 @@ def test_person_at_a_terminal_approves_and_the_agent_redeems_once(shell: Shell, 
     assert "agent:ana redeemed it at " in again.err
 
 
-def test_rejection_at_a_terminal_is_status_4_with_the_name(shell: Shell, plan: str) -> None:
+def test_rejection_at_a_terminal_is_status_4_with_the_name_and_the_words(shell: Shell, plan: str) -> None:
     """And nothing on standard output that a script could take for a receipt."""
     with Terminal(shell, "approve", TITLE, "--action", plan) as terminal:
         terminal.until("> ")
-        terminal.type("2\n")
+        terminal.type("Reject: not on a Friday\n")
         ended = terminal.end()
     assert (ended.status, ended.out) == (4, "")
     assert "ana rejected it at " in ended.err
+    assert 'Reason: "not on a Friday".' in ended.err
 
 
 def test_approve_without_a_terminal_waits_for_a_person_elsewhere(shell: Shell, plan: str) -> None:

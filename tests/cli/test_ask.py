@@ -7,7 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from assent import Ask
-from tests.cli.shell import PATIENCE, Result, Shell
+from tests.cli.shell import Result, Shell
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -18,7 +19,7 @@ def test_ask_without_terminal_waits_and_prints_the_answer_given_elsewhere(shell:
     """Standard output is the answer; where to answer stands on standard error."""
     asking = shell.start("ask", *QUESTION)
     ask = shell.only_open()
-    assert shell.run("answer", ask.ask_id, "b").out == 'ana answered: "SQLite"\n'
+    assert shell.run("answer", ask.ask_id, "b").out.startswith('ana answered: "SQLite"\nAsked: ')
     asked = shell.finish(asking)
     assert (asked.status, asked.out) == (0, "SQLite\n")
     assert asked.err == f"waiting for an answer: assent answer {ask.ask_id[-6:]} …\n"

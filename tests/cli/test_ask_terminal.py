@@ -11,7 +11,8 @@ import pytest
 
 from assent import ConflictError
 from assent.protocol.principal import Assurance
-from tests.cli.shell import PATIENCE, Shell, Terminal
+from tests.cli.shell import Shell, Terminal
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 

@@ -25,8 +25,9 @@ from assent.protocol.run import Run
 from tests.cli.gates import write_review
 from tests.cli.reviews import DOCUMENT, LIFETIME, reviewer
 from tests.cli.server_double import ADDRESS, ServerDouble, root, server_file, settled
-from tests.cli.shell import PATIENCE, Result, Shell, Terminal
+from tests.cli.shell import Result, Shell, Terminal
 from tests.cli.test_confirm import BEFORE, PLAN
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -251,7 +252,7 @@ def test_who_acts_on_a_server_is_whose_token_it_is(server: Call, shell: Shell) -
         ask_id = asker.open("Which?", ["Red", "Blue"]).ask_id
         other_id = asker.open("What?", ["Up"]).ask_id
         assert "bea is on" in server("claim", ask_id).out
-        assert server("answer", ask_id, "Red").out == 'bea answered: "Red"\n'
+        assert server("answer", ask_id, "Red").out.startswith('bea answered: "Red"\nAsked: ')
         assert server("withdraw", other_id).out.startswith("bea took")
         answer = asker.show(ask_id).answer
     assert answer is not None

@@ -10,7 +10,8 @@ import pytest
 from assent.cli.exit import STATUSES, status_of
 from assent.protocol import error as errors
 from assent.protocol.error import AssentError
-from tests.cli.shell import PATIENCE, Result, Shell
+from tests.cli.shell import Result, Shell
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 

@@ -10,7 +10,8 @@ import pytest
 
 from assent.protocol.gate import CONTEXTS, Context
 from tests.cli.gates import CHOICES, SPELLINGS, spell, write_review
-from tests.cli.shell import PATIENCE, Shell, Terminal
+from tests.cli.shell import Shell, Terminal
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []

@@ -8,7 +8,8 @@ import pytest
 
 from assent import __version__
 from assent.cli.table import COMMANDS
-from tests.cli.shell import PATIENCE, Result
+from tests.cli.shell import Result
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 

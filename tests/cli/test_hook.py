@@ -14,7 +14,8 @@ import pytest
 from assent.cli import hook
 from assent.cli.place import Place
 from assent.hosts.claude_code.glance import Watch
-from tests.cli.shell import PATIENCE, Result, Shell, Terminal
+from tests.cli.shell import Result, Shell, Terminal
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 

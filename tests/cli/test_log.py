@@ -16,7 +16,8 @@ from assent.hub.record import Recorded
 from assent.protocol.display import display
 from assent.storage.port import Record
 from tests.cli.drive import begun
-from tests.cli.shell import PATIENCE, Result, Shell
+from tests.cli.shell import Result, Shell
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -120,7 +121,7 @@ def test_line_of_an_ending_says_how_and_why(shell: Shell) -> None:
     shell.run("ask", "Now?", "--no-wait", "--deadline", "0.01", "--consequence", "deny")
     shell.run("inbox")
     lines = shell.run("log").out.splitlines()
-    assert lines[1].endswith(": ask Sam")
+    assert lines[1].endswith(": ask Sam (cli, declared)")
     assert lines[-1].endswith("nobody answered in time: deny")
 
 

@@ -3,11 +3,11 @@
 import json
 import os
 import signal
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from assent import connect
@@ -15,6 +15,7 @@ from assent.client.client import Client
 from assent.hosts.leftover import Leftovers
 from assent.protocol.run import Run, Status
 from tests.cli.shell import Shell, wait_for
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 _DONE = "<loop-done>COMPLETE</loop-done>"
@@ -148,6 +149,41 @@ def test_a_paused_loop_finishes_its_iteration_and_begins_none_until_resumed(
     assert _lines(ledger) == ["1", "2"]
 
 
+@proves("I9", "I10", "I44")
+@pytest.mark.parametrize("is_killed", [False, True])
+@pytest.mark.parametrize(("command", "status"), [("resume", 0), ("cancel", 5)])
+def test_a_loop_that_is_paused_in_its_last_iteration_is_held(
+    shell: Shell,
+    ledger: Path,
+    person: Client,
+    run: Callable[[str], Run],
+    is_killed: bool,
+    command: str,
+    status: int,
+) -> None:
+    """On resume it is done without another iteration; its driver may die meanwhile, and a cancel is ABORT."""
+    script = f"echo $ASSENT_ITERATION >>ledger; {_WAIT}; echo '{_DONE}'"
+    words = ("loop", "--run-id", "r1", "--", "sh", "-c", script)
+    loop = shell.start(*words)
+    _begun(ledger, 1)
+    person.pause("r1")
+    (shell.folder / "go").touch()
+    wait_for(lambda: run("r1").held == "COMPLETE")
+    if is_killed:
+        os.kill(loop.pid, signal.SIGKILL)
+        shell.finish(loop)
+        loop = shell.start(*words)
+        wait_for(lambda: run("r1").fence == 2)
+    assert run("r1").status is Status.PAUSED
+    told = shell.run(command, "r1")
+    assert told.status == 0
+    assert ("it is done now (COMPLETE)" in told.err) is (command == "resume")
+    ended = shell.finish(loop)
+    assert ended.status == status, ended.err
+    assert ("done: COMPLETE" in ended.err) is (command == "resume")
+    assert _lines(ledger) == ["1"]
+
+
 @proves("I12")
 def test_an_escalated_loop_gives_the_next_iteration_the_new_model(
     shell: Shell, ledger: Path, person: Client
@@ -178,8 +214,9 @@ def test_a_cancelled_loop_leaves_nothing_behind(shell: Shell, ledger: Path, pers
     assert "cancelled by ana at iteration 1" in ended.err
     marks = {"ASSENT_RUN_ID": "r1", "ASSENT_LOOP": _lines(ledger)[0].split()[1]}
     assert Leftovers(marks).find() == []
-    commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    assert not any(f"sleep 61{number}" in commands for number in range(1, 5))
+    commands = [" ".join(each.info["cmdline"] or ()) for each in psutil.process_iter(["cmdline"])]
+    assert commands
+    assert not any(f"sleep 61{number}" in command for number in range(1, 5) for command in commands)
     told = shell.run("show", asked.ask_id)
     assert "ana cancelled the run r1" in told.out
     bodies = [json.loads(line)["body"] for line in shell.run("read", "loop:current").out.splitlines()]
@@ -199,7 +236,7 @@ def test_a_cancel_is_heard_while_nobody_reads_the_output(shell: Shell, person: C
     kept = shell.store.parent / "assent.db-runs" / "shop" / "r1" / "0001.log"
     wait_for(lambda: kept.exists() and kept.stat().st_size > 300_000)
     person.cancel("r1")
-    loop.wait(20)
+    loop.wait(PATIENCE)
     assert loop.returncode == 5
     shell.finish(loop)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pwd
 import signal
 import stat
 import subprocess
@@ -20,14 +21,15 @@ from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
-from mcp.types import CallToolResult, ElicitResult, InputRequiredResult
+from mcp.types import CallToolResult, ElicitResult, Implementation, InputRequiredResult
 
 from assent import connect
 from assent.client.door import run_call, until
 from assent.protocol.principal import Role
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
-from tests.cli.shell import PATIENCE, Shell, wait_for
+from tests.cli.shell import Shell, wait_for
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -71,12 +73,46 @@ def test_server_on_a_pipe_asks_in_the_hosts_dialog_and_keeps_its_key_to_itself(
     async def story() -> None:
         async with piped(shell, era, elicitation_callback=choose_sqlite) as host:
             told = content(await host.call_tool("ask_user", QUESTION))
-        assert (told["answer"], told["assurance"]) == ("SQLite", "declared")
+        assert (told["answer"], told["assurance"]) == ("SQLite", "host")
 
     anyio.run(story)
     key = shell.store.with_name("assent.db.mcp-key")
     assert stat.S_IMODE(key.stat().st_mode) == 0o600
     assert shell.waiting() == []
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_agent_that_plays_the_host_gets_no_receipt_and_every_line_says_that_it_was_a_host(
+    shell: Shell, era: str
+) -> None:
+    """Whatever it calls itself, and whoever its environment names. Only a project that lists it takes a host's yes."""
+    action = {"title": "Drop it", "action": {"drop": "users"}}
+    claims = dict.fromkeys(("LOGNAME", "USER", "LNAME", "USERNAME"), "sam")
+
+    async def say_yes(_: object, params: Any) -> ElicitResult:
+        is_approval = "The action, whole:" in params.message
+        return ElicitResult(action="accept", content={"answer": "Approve" if is_approval else "SQLite"})
+
+    async def call() -> dict[str, Any]:
+        environ = {**claims, "ASSENT_PRINCIPAL": "human:sam"}
+        info = Implementation(name="terminal", version="1")
+        options: Any = {"environ": environ, "client_info": info, "elicitation_callback": say_yes}
+        async with piped(shell, era, "--wait", "0", **options) as host:
+            await host.call_tool("ask_user", QUESTION)
+            return content(await host.call_tool("request_approval", action))
+
+    told = anyio.run(call)
+    assert told["state"] == "open"
+    assert "an agent's host is not enough" in told["message"]
+    log = shell.run("log").out
+    user = pwd.getpwuid(os.getuid()).pw_name
+    assert f"{user}: SQLite (host:terminal, host)" in log
+    assert "receipt" not in log
+    assert shell.run("policy", "accept", "approval", "terminal", "host", "--unattended").status == 0
+    assert anyio.run(call)["assurance"] == "host"
+    log = shell.run("log").out
+    assert f"{user}: Approve (host:terminal, host)" in log
+    assert "go on: Drop it (host)" in log
 
 
 @pytest.mark.parametrize("era", ERAS)

@@ -3,13 +3,15 @@
 import io
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import httpx2
 import pytest
 from standardwebhooks import Webhook
 
 from tests.cli.serving import served
-from tests.cli.shell import PATIENCE, Result, Shell, Terminal, wait_for
+from tests.cli.shell import Result, Shell, Terminal, wait_for
+from tests.patience import PATIENCE
 from tests.surfaces.notify.sink import Answer, Sink, sink
 
 __all__: list[str] = []
@@ -319,6 +321,59 @@ def test_server_tells_targets_and_counts_it(call: Call, shell: Shell, there: Sin
         counted = 'assent_messages_total{result="delivered"} 2.0'
         wait_for(lambda: counted in line.get("/metrics", headers=bearer).text)
         assert 'assent_messages_total{result="failed"} 0.0' in line.get("/metrics", headers=bearer).text
+
+
+def escalate(call: Call, *words: str) -> tuple[str, str]:
+    """Open an ask whose deadline passes at once; return its id, and what was said beside it."""
+    opened = call(
+        *("ask", "Restart?", "-o", "Yes", "-o", "No", "--no-wait", "--deadline", "0.000001"),
+        *("--consequence", "escalate", "--escalate-to", *words),
+    )
+    return opened.out.strip(), opened.err
+
+
+def test_escalated_ask_reaches_the_person_who_is_asked_now(call: Call) -> None:
+    """By their own target and by everybody's, and by nobody else's; what they are told, and the inbox, say who it is."""
+    with ExitStack() as opened_here:
+        of_all, of_sam, of_bob = (opened_here.enter_context(sink()) for _ in range(3))
+        for name, there, words in (
+            ("team", of_all, ()),
+            ("pager", of_sam, ("--for", "human:sam", "--kinds", "gate")),
+            ("phone", of_bob, ("--for", "bob")),
+        ):
+            address = f"ntfy+http://{there.place}/topic"
+            added = call("notify", "add", name, address, *words, "--allow-internal", "--unattended")
+            assert added.status == 0, added.err
+        ask_id, said = escalate(call, "human:sam")
+        assert said == ""
+        assert "sam is asked now, too" in call("inbox").out
+        assert "sam is asked now, too" in call("show", ask_id).out
+        assert call("notify", "send").status == 0
+        told = "A question in shop is overdue, and sam is asked now, too"
+        heads = [[sent.json["title"] for sent in each.sent] for each in (of_all, of_sam, of_bob)]
+        opened = "A question in shop waits for you"
+        assert heads == [[opened, told], [told], [opened]]
+        assert '"ask.escalated"' in call("log", "--json").out
+        call("answer", ask_id, "Yes")
+        assert call("notify", "send").out == "3 delivered, 0 failed, 0 given up.\n"
+    people = {each["name"]: each["person"] for each in call("notify", "list", "--json").json["targets"]}
+    assert people == {"team": None, "pager": "human:sam", "phone": "human:bob"}
+    assert "for sam; told of everything" in call("notify", "list").out
+
+
+@pytest.mark.usefixtures("phone")
+def test_escalation_to_somebody_who_is_told_nothing_is_warned_of_and_still_recorded(call: Call) -> None:
+    """Whoever asks is told at once, and how that is mended; a person who has a target is not warned of."""
+    ask_id, said = escalate(call, "sam")
+    assert said == (
+        "Warning: human:sam has no target here, so at the deadline only the targets of everybody are told. "
+        "To add one: assent notify add NAME ADDRESS --for human:sam\n"
+    )
+    assert call("show", ask_id, "--json").json["is_overdue"]
+    assert '"ask.escalated"' in call("log", "--json").out
+    call("notify", "remove", "phone")
+    assert "so at the deadline nobody is told." in escalate(call, "human:sam")[1]
+    assert escalate(call, "agent:coder") == ("", '"agent:coder" is no person: write human:NAME.\n')
 
 
 def test_server_refuses_a_secret_that_can_be_guessed(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:

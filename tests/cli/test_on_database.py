@@ -13,7 +13,8 @@ from assent.cli.lookout import Lookout
 from assent.cli.place import Place, now, show_address
 from tests.cli.on_database import SECRET, DatabaseShell, with_secret
 from tests.cli.serving import served
-from tests.cli.shell import PATIENCE, Result, wait_for
+from tests.cli.shell import Result, wait_for
+from tests.patience import PATIENCE
 from tools.postgres import PostgresServer
 
 __all__: list[str] = []

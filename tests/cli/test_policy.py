@@ -119,7 +119,16 @@ def test_setting_what_is_so_changes_nothing(call: Call) -> None:
     assert call("log").out == before
 
 
-@pytest.mark.parametrize("arguments", [("set", "scopeChanges", "automated"), ("preset", "confirm_all")])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("set", "scopeChanges", "automated"),
+        ("preset", "confirm_all"),
+        ("accept", "approval", "host"),
+        ("accept", "approval", "--default"),
+    ],
+    ids=" ".join,
+)
 @pytest.mark.parametrize("mark", [*AGENT_MARKS, "ASSENT_PRINCIPAL"])
 def test_agent_sets_no_policy_not_even_a_tighter_one(
     call: Call, monkeypatch: pytest.MonkeyPatch, mark: str, arguments: tuple[str, ...]
@@ -247,3 +256,59 @@ def config_in(shell: Shell, content: str) -> Path:
     file = folder / "config.json"
     file.write_text(content)
     return file
+
+
+def accepted(call: Call) -> dict[str, list[str]]:
+    """Return the assurances that the project lists."""
+    found: dict[str, list[str]] = call("policy", "show", "--json").json["assurances"]
+    return found
+
+
+def test_assurances_that_suffice_are_listed_shown_and_taken_back(call: Call) -> None:
+    """More than before takes a terminal or a word that the log shows; less does not."""
+    assert accepted(call) == {}
+    refused = call("policy", "accept", "approval", "token", "terminal", "host")
+    assert (refused.status, refused.out) == (4, "")
+    assert "--unattended" in refused.err
+    assert accepted(call) == {}
+    listed = call("policy", "accept", "approval", "host", "token", "--unattended")
+    line = "approval: an answer counts with token or host."
+    assert (listed.status, listed.out.splitlines()[-1]) == (0, line)
+    assert call("policy", "show").out.splitlines()[-1] == line
+    assert accepted(call) == {"approval": ["token", "host"]}
+    assert "ana sets approval: with token or host (unattended)" in call("log").out
+    assert levels(call) == CLOSED
+    # The default takes a terminal's word, which the list does not: that is more.
+    assert call("policy", "accept", "approval", "--default").status == 4
+    assert call("policy", "accept", "approval", "token").status == 0
+    assert call("policy", "accept", "question", "terminal", "token").status == 0
+    assert accepted(call) == {"question": ["token", "terminal"], "approval": ["token"]}
+    for kind in ("approval", "question"):
+        assert call("policy", "accept", kind, "--default", "--unattended").status == 0
+    assert accepted(call) == {}
+    assert call("log").out.splitlines()[-1].endswith("ana sets the default (unattended)")
+
+
+def test_person_at_a_terminal_lists_more_without_more(shell: Shell) -> None:
+    """Who sits there is there."""
+    with Terminal(shell, "policy", "accept", "approval", "token", "terminal", "host") as terminal:
+        assert terminal.end().status == 0
+    assert '"assurance":"terminal"' in shell.run("log", "--json").out
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ["approval"],
+        ["approval", "token", "--default"],
+        ["approvals", "token"],
+        ["approval", "voice"],
+        ["approval", "TOKEN"],
+    ],
+    ids=" ".join,
+)
+def test_what_is_no_list_of_assurances_ends_with_2_and_changes_nothing(call: Call, given: list[str]) -> None:
+    """In one sentence that names what there is."""
+    refused = call("policy", "accept", *given, "--unattended")
+    assert (refused.status, refused.out) == (2, "")
+    assert accepted(call) == {}

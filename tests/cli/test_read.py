@@ -5,7 +5,8 @@ import signal
 from collections.abc import Callable
 
 from tests.cli.drive import agent_of, begun, next_line
-from tests.cli.shell import PATIENCE, Result, Shell
+from tests.cli.shell import Result, Shell
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []

@@ -19,7 +19,8 @@ from tests.cli.reviews import (
     raw,
     reviewer,
 )
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -105,14 +106,14 @@ def test_unrecognised_reply_in_a_pipe_is_echoed_with_the_brief_list(shell: Shell
     ids=["at once", "after routing", "at the last finding", "after the last", "after report only"],
 )
 @proves("W64")
-def test_end_of_the_pipe_decides_nothing_before_the_report_and_stops_after_it(
+def test_end_of_the_pipe_decides_nothing_before_the_report_nor_after_it(
     shell: Shell, replies: list[str], is_reported: bool
 ) -> None:
     """Before: status 3, no report, and the document as it was. After: status 0."""
     desk = Desk(shell, THREE, document_of(*NAMES))
-    ended = desk.run(replies=replies)
+    ended = desk.run("--json", replies=replies)
     assert ended.status == (0 if is_reported else 3)
-    assert ended.out.endswith("Review complete.\n") is is_reported
+    assert ended.json.get("next_step", "no report") == (None if is_reported else "no report")
     assert ended.err.endswith(LEFT) is not is_reported
     applied = ["one", "two"] if is_reported and "A" in replies else []
     assert desk.document == document_of(*NAMES, clear=applied)

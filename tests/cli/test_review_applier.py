@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.reviews import Desk, document_of, merged, merged_set
+from tests.cli.reviews import DOCUMENT, Desk, document_of, merged, merged_set, raw, reviewer
 from tests.cli.shell import Result, Shell
 from tests.proves import proves
 
@@ -86,15 +86,52 @@ def test_applier_is_not_run_before_everything_is_decided(desk: Desk, command: st
     assert [line.split()[0] for line in applied(desk)] == ["one"]
 
 
-def test_missing_applier_is_told_before_the_first_question(desk: Desk) -> None:
-    """Not after the last one: then it would cost every decision. Applied all the same, it is reported as failed."""
-    ended = desk.run(replies=["A", "A", "C", "C", "stop"])
+@proves("W55")
+def test_missing_applier_is_told_before_the_first_question_and_nothing_is_said_to_be_applied(
+    desk: Desk,
+) -> None:
+    """Not after the last one: then it would cost every decision. Whoever picks Apply says what is to happen instead."""
+    ended = desk.run(replies=["A", "A", "B", "C", "C", "stop"])
     assert ended.err.startswith(
         "3 findings have their fixes in words only, and no applier is named.\n"
-        "Applied, such a fix is reported as failed: see --applier in assent review --help.\n"
+        "Such a fix cannot be applied: see --applier in assent review --help.\n"
     )
-    assert "- Passage one is unclear (P2): Apply failed: No applier is configured" in ended.out
+    assert "Apply isn't executable for this finding — no applier for a fix in words." in ended.err
+    assert "Applied" not in ended.out + ended.err
+    assert "- Passage one is unclear (P2): Skipped — " in ended.out
+    assert "; redirected from Apply — no applier for a fix in words\n" in ended.out
     assert desk.document == document_of(*NAMES)
+
+
+def test_findings_that_need_an_applier_are_counted_as_they_are_asked_about(shell: Shell) -> None:
+    """Merged, and without what is only told: two reviewers' words on one thing are one finding."""
+    words = raw("One thing", autofix_class="manual")
+    aside = raw("A matter of taste", confidence=50)
+    desk = Desk(shell, [reviewer("coherence", words, aside), reviewer("feasibility", words)], DOCUMENT)
+    ended = desk.run(replies=["D", "stop"])
+    assert ended.err.startswith("1 finding has its fix in words only, and no applier is named.\n")
+    exact = raw("One thing", edit={"before": "for an hour", "after": "for a minute"})
+    desk.write([reviewer("coherence", exact, aside)])
+    assert "in words only" not in desk.run(replies=["D", "stop"]).err
+
+
+@proves("W55")
+@pytest.mark.parametrize("options", [[], ["--durable"]], ids=["in memory", "durable"])
+def test_bulk_without_an_applier_previews_and_does_what_the_menu_recommends(
+    desk: Desk, options: list[str]
+) -> None:
+    """Nothing stands under Applying that could not be applied, and nothing fails afterwards."""
+    ended = desk.run(*options, "--json", replies=ALL)
+    assert (
+        "Applying is unavailable — no applier for a fix in words. "
+        "3 findings recommended for Apply: deferred instead.\n"
+    ) in ended.err
+    assert "Appending to Open Questions (3):" in ended.err
+    assert "Applying (" not in ended.err
+    assert (ended.json["counts"], ended.json["failures"]) == (
+        {"applied": 0, "deferred": 3, "skipped": 0, "acknowledged": 0},
+        [],
+    )
 
 
 def test_command_of_the_projects_file_runs_once_a_person_accepted_it(desk: Desk) -> None:
@@ -113,17 +150,18 @@ def test_command_of_the_projects_file_runs_once_a_person_accepted_it(desk: Desk)
 
 
 def test_command_of_the_projects_file_that_nobody_accepted_is_not_run(desk: Desk) -> None:
-    """A pipe accepts nothing: it says how a person could, and the fixes fail with that reason."""
+    """A pipe accepts nothing: it says how a person could, and there is no applier then."""
     write_file(desk)
     ended = desk.run(replies=["Accept", *ALL])
     told = re.search(
         r"A person has to accept the command in \.assent/review\.toml first; "
-        r"accept it with: assent answer (\w+) Accept\. Fixes in words will be reported as failed\.\n",
+        r"accept it with: assent answer (\w+) Accept\. Such a fix cannot be applied\.\n",
         ended.err,
     )
     assert told is not None, ended.err
-    assert ended.out.count("Apply failed: A person has to accept the command") == 3
-    assert (applied(desk), desk.document) == ([], document_of(*NAMES))
+    assert "\n3 deferred\n" in ended.out
+    assert applied(desk) == []
+    assert desk.document.startswith(document_of(*NAMES))
 
 
 def test_command_of_the_projects_file_that_was_refused_or_changed_is_not_run(
@@ -140,7 +178,8 @@ def test_command_of_the_projects_file_that_was_refused_or_changed_is_not_run(
     assert "was not accepted, so it was not run." in ended.err
     again = desk.run(replies=ALL)
     assert "A person has to accept" not in again.err
-    assert again.out.count("was not accepted, so it was not run") == 3
+    assert "was not accepted, so it was not run. Such a fix cannot be applied." in again.err
+    assert "\n3 deferred\n" in again.out
     file.write_text(file.read_text() + "# changed\n")
     assert "A person has to accept" in desk.run(replies=["D", "stop"]).err
     assert applied(desk) == []

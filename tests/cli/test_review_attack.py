@@ -13,8 +13,10 @@ from assent.client.journal import make_step, render_opened
 from assent.client.place import find_document
 from assent.client.reviewing import prepare_review, review_id
 from assent.flows.walk_through.walk_through import WALK_THROUGH
+from assent.surfaces.card import short_id
 from tests.cli.reviews import Desk, document_of, merged, merged_set
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -98,8 +100,8 @@ def test_table_of_an_agent_neither_ends_a_review_nor_hides_a_word(shell: Shell) 
     assert ("| a | outside" in shown, wide in shown) == (True, True)
 
 
-def test_ctrl_c_at_the_question_after_a_durable_report_leaves_no_question_behind(shell: Shell) -> None:
-    """The report is out, no reply means stop, and nobody finds a question in the inbox that leads nowhere."""
+def test_ctrl_c_at_the_question_after_a_durable_report_decides_nothing(shell: Shell) -> None:
+    """The report is out, and the question stays: the same command finds its answer."""
     desk = Desk(shell, ONE, document_of("one"))
     with desk.terminal("--durable") as terminal:
         for number, reply in enumerate(["B", "A"], 1):
@@ -109,8 +111,12 @@ def test_ctrl_c_at_the_question_after_a_durable_report_leaves_no_question_behind
         terminal.until("\n> ", 3)
         terminal.type("\x03")
         ended = terminal.end()
-    assert (ended.status, shell.waiting()) == (0, [])
+    assert ended.status == 0
     assert "Review complete." in ended.err
+    waiting = shell.only_open()
+    assert f"assent answer {short_id(waiting.ask_id)}" in ended.err
+    shell.answer(waiting.ask_id, "A", "sam")
+    assert desk.run("--durable", "--json").json["next_step"] == "go_on"
 
 
 def test_ctrl_c_while_fixes_are_applied_does_not_say_that_none_was(shell: Shell, tmp_path: Path) -> None:

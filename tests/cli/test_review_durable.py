@@ -9,8 +9,10 @@ import psutil
 import pytest
 
 from assent import Ask, Kind, State, connect
+from assent.surfaces.card import short_id
 from tests.cli.reviews import FIXED, Desk, document_of, merged, merged_set
-from tests.cli.shell import PATIENCE, Shell, wait_for
+from tests.cli.shell import Shell, wait_for
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -138,7 +140,7 @@ def test_replies_that_come_one_by_one_through_pipes_go_on_where_the_last_ended(
     expected = undisturbed(desk)
     for reply in REPLIES[:-1]:
         ended = desk.run("--durable", replies=[reply])
-        is_over = reply == "Proceed"  # after the report, no reply means stop
+        is_over = reply == "Proceed"  # then the report is out, whatever comes next
         assert ended.status == (0 if is_over else 3), ended.err
         if not is_over:
             assert re.search(
@@ -147,8 +149,9 @@ def test_replies_that_come_one_by_one_through_pipes_go_on_where_the_last_ended(
                 ended.err,
             )
     assert desk.document == expected
+    assert desk.run("--durable", "--json", replies=REPLIES[-1:]).json["next_step"] == "stop"
     assert shell.waiting() == []
-    assert [ask.state for ask in every_ask(shell)].count(State.ANSWERED) == len(REPLIES) - 1
+    assert [ask.state for ask in every_ask(shell)].count(State.ANSWERED) == len(REPLIES)
 
 
 @pytest.mark.parametrize(
@@ -261,13 +264,43 @@ def test_wait_that_lapses_leaves_the_question_open(shell: Shell, desk: Desk, wai
     assert (ended.status, ended.json) == (3, {"how": "open", "ask_id": waiting.ask_id})
 
 
-def test_nobody_says_what_comes_next_so_the_review_stops(shell: Shell, desk: Desk) -> None:
-    """After the report silence means stop: status 0, and the last question is taken back."""
-    ended = desk.run("--durable", "--wait", "1s", replies=["D"])
+@pytest.mark.parametrize(
+    "options", [["--wait", "0"], ["--wait", "1s"], []], ids=["at once", "lapse", "end of input"]
+)
+def test_nobody_says_what_comes_next_and_the_question_stays_open(
+    shell: Shell, desk: Desk, options: list[str]
+) -> None:
+    """The report is out, status 0, and nothing is recorded of anybody; the answer is found when it comes."""
+    assert shell.finish(desk.start("--durable", "--wait", "0")).status == 3
+    shell.answer(shell.only_open().ask_id, "D", "sam")
+    if options:
+        ended = shell.finish(desk.start("--durable", "--json", *options))
+    else:
+        ended = desk.run("--durable", "--json")
+    assert (ended.status, ended.json["next_step"]) == (0, None), ended.err
+    (waiting,) = shell.waiting()
+    assert (waiting.prompt.title, waiting.answer) == ("What should the agent do next?", None)
+    assert (
+        f"What comes next is still asked. Answer it with: assent answer {short_id(waiting.ask_id)}"
+        in ended.err
+    )
+    again = desk.run("--durable", "--json", *options)
+    assert (again.json["next_step"], shell.waiting()) == (None, [waiting])
+    shell.answer(waiting.ask_id, "Stop — end the review here", "sam")
+    assert desk.run("--durable", "--json").json["next_step"] == "stop"
+
+
+@pytest.mark.parametrize("end", ["--decline", "withdraw"])
+def test_question_after_the_report_that_ends_otherwise_is_nobodys_stop(
+    shell: Shell, desk: Desk, end: str
+) -> None:
+    """A no to being asked, and a question that was taken back, say nothing of what comes next."""
+    desk.run("--durable", replies=["D"])
+    ask_id = shell.only_open().ask_id
+    ended = shell.run("withdraw", ask_id) if end == "withdraw" else shell.run("answer", ask_id, end)
     assert ended.status == 0, ended.err
-    assert ended.out.endswith("Review complete.\n")
-    assert shell.waiting() == []
-    assert [ask.state for ask in every_ask(shell)].count(State.WITHDRAWN) == 1
+    again = desk.run("--durable", "--json")
+    assert (again.status, again.json["next_step"], shell.waiting()) == (0, None, [])
 
 
 def test_agent_that_types_into_its_own_durable_review_decides_nothing(shell: Shell, desk: Desk) -> None:
@@ -340,3 +373,18 @@ def test_interrupt_while_fixes_are_worked_in_keeps_every_decision(shell: Shell, 
     again = desk.run("--durable", "--applier", "sed s/stands/stood/")
     assert again.status == 0, again.err
     assert len(every_ask(shell)) == 3  # the way, the plan, and what comes next
+
+
+@pytest.mark.parametrize("joint", [" ", "\n"], ids=["one line", "lines"])
+def test_what_is_approved_can_be_read_whole_before_apply(shell: Shell, joint: str) -> None:
+    """In the pipe, and in the ask that every other surface shows: to the last word of what would be written."""
+    after = joint.join(f"word{number}" for number in range(100))
+    finding = merged("one", edit={"before": "Passage one stands here.", "after": after})
+    desk = Desk(shell, merged_set(finding), document_of("one"))
+    ended = desk.run("--durable", replies=["A"])
+    assert ended.status == 3
+    body = shell.only_open().prompt.body
+    assert after in body
+    assert after.split() == [word for word in ended.err.replace('"', " ").split() if word in after.split()]
+    desk.run("--durable", replies=["A", "stop"])
+    assert desk.document == document_of("one").replace("Passage one stands here.", after)

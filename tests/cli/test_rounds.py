@@ -133,7 +133,7 @@ def test_label_for_own_words_is_shown_and_is_no_answer(call: Call) -> None:
     refused = call("answer", ask_id, "其他")
     assert refused.status == 2
     assert 'Write your own words after B), as in "B) not yet".' in refused.err
-    assert call("answer", ask_id, "B) 绿色").out == 'ana answered: "绿色"\n'
+    assert call("answer", ask_id, "B) 绿色").out.startswith('ana answered: "绿色"\nAsked: ')
 
 
 # Answers in parts.
@@ -168,7 +168,7 @@ def test_part_of_a_round_is_kept_until_the_rest_is_there(call: Call, ask_id: str
     )
     last = call("answer", ask_id, "q1: 1")
     assert (last.status, last.err) == (0, "")
-    assert last.out == 'ana answered: "PostgreSQL, SQLite, as it<U+000A>is small"\n'
+    assert last.out.startswith('ana answered: "PostgreSQL, SQLite, as it<U+000A>is small"\nAsked: ')
     assert values(call, ask_id) == {"q1": ["PostgreSQL"], "q2": ["SQLite"], "q3": ["as it\nis small"]}
     assert drafts(shell) == []
 

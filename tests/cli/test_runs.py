@@ -15,7 +15,8 @@ import pyte
 import pytest
 
 from tests.cli.drive import Driver, agent_of, begun, leave_behind, look, next_line
-from tests.cli.shell import PATIENCE, Result, Shell, Terminal, wait_for
+from tests.cli.shell import Result, Shell, Terminal, wait_for
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []

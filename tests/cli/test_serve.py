@@ -18,7 +18,8 @@ from assent.client.identity import AGENT_MARKS
 from assent.protocol.ask import State
 from assent.storage.sqlite.store import SqliteStore
 from tests.cli.serving import served
-from tests.cli.shell import PATIENCE, Result, Shell, wait_for
+from tests.cli.shell import Result, Shell, wait_for
+from tests.patience import PATIENCE
 from tests.surfaces.http.hostile import Reply, write_head
 
 __all__: list[str] = []
@@ -26,7 +27,8 @@ __all__: list[str] = []
 TLS = Path(__file__).parent / "tls"
 """A certificate for localhost that nobody trusts, and its key."""
 WITH_TLS = ("--tls-cert", str(TLS / "cert.pem"), "--tls-key", str(TLS / "key.pem"))
-AT_ONCE = 5.0
+AT_ONCE = 40.0
+"""Seconds: less than the minute that a request may wait."""
 Call = Callable[..., Result]
 
 

@@ -4,7 +4,6 @@ import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +17,11 @@ from assent.cli.demo_world.studio import share
 from assent.cli.serve import DEFAULT_PORT
 from assent.protocol.ask import Kind
 from tests.cli.serving import Served, served, served_at_usual_port
-from tests.cli.shell import PATIENCE, Result, Shell, wait_for
+from tests.cli.shell import Result, Shell, wait_for
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
-FIVE_SECONDS = 5.0
 Call = Callable[..., Result]
 
 
@@ -122,17 +121,14 @@ def inbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inbox]:
 # What a newcomer sees
 
 
-def test_all_six_kinds_are_asked_within_five_seconds_of_the_first_page(server: Served) -> None:
+def test_all_six_kinds_are_asked_by_themselves(server: Served) -> None:
     """By different agents, in four projects, and never more than one ask of each."""
-    began = datetime.now(UTC)
     assert httpx2.get(server.url, trust_env=False).status_code == 200
     with server.sign_in() as browser:
         inbox = Inbox(browser)
         wait_for(lambda: {ask["kind"] for ask in inbox.open()} == set(Kind))
         asks = inbox.open()
         wait_for(lambda: set(inbox.projects()) == {HOME, "edge-infra", "ledger-sync", "handbook"})
-    first = {ask["kind"]: datetime.fromisoformat(ask["opened_at"]) for ask in asks}
-    assert (max(first.values()) - began).total_seconds() < FIVE_SECONDS
     askers = [ask["asker"] for ask in asks]
     assert len(askers) == len(set(askers)) <= len(AGENTS)
     # The link stands on a line of its own: it is what a newcomer looks for. Nothing is opened by itself.
@@ -284,6 +280,7 @@ def test_throwaway_store_goes_with_the_last_who_uses_it(shell: Shell, number: in
     """A server that was killed cannot remove it; then the last of its agents does."""
     with served(shell, "--demo", "--throwaway", TMPDIR=str(shell.folder)) as server:
         agents = psutil.Process(server.process.pid).children()
+        assert len(agents) == len(AGENTS)
         assert len(list(shell.folder.glob("assent-demo-*/assent.db"))) == 1
         server.stop(number)
         psutil.wait_procs(agents, PATIENCE)

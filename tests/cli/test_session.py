@@ -13,8 +13,9 @@ from msgspec.structs import replace
 from assent import State, connect
 from assent.protocol.principal import Assurance
 from tests.cli.sessions import Desk, person_answers
-from tests.cli.shell import PATIENCE, Result, Shell, Terminal, wait_for
+from tests.cli.shell import Result, Shell, Terminal, wait_for
 from tests.flows.session.seat import PULL, REVIEW, VISUAL
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -198,6 +199,55 @@ def test_another_pull_request_and_another_head_are_asked_about(desk: Desk, talk:
     assert "Asked for: acme/shop#8. Saved: acme/shop#7 (" in cleared.err
     assert cleared.status == 0
     assert not desk.path("review-state.md").exists()
+
+
+@proves("G35")
+@pytest.mark.parametrize(
+    ("changes", "gate", "reply"),
+    [
+        ({"number": 8}, "Continue (mismatch)", "Resume saved session"),
+        ({"head_sha": "b" * 40}, "Head changed", "Go on with the saved session"),
+    ],
+    ids=["mismatch", "head"],
+)
+def test_which_session_it_is_is_asked_again_by_whoever_comes_again(
+    desk: Desk, talk: Talk, changes: dict[str, object], gate: str, reply: str
+) -> None:
+    """An answer about the world holds for this once; the gate behind it is the same ask, and takes its answer."""
+    talk(FILE, typed=("1", "1", "Skip to synthesis", "pause"))
+    other = desk.write(replace(REVIEW, pull_request=replace(PULL, **changes)), "other.json")
+    shown = f"### {STOP} REVIEW GATEWAY: {gate}"
+    first = talk(other, "--resume", typed=(reply,))
+    assert (first.status, shown in first.err) == (3, True)
+    (synthesis,) = desk.shell.waiting()
+    assert synthesis.prompt.title == "Synthesis"
+
+    again = talk(other, "--resume")
+    assert (again.status, shown in again.err, "Synthesis" in again.err) == (3, True, False)
+    (comparing,) = [ask for ask in desk.shell.waiting() if ask.prompt.title == gate]
+    desk.shell.answer(comparing.ask_id, "todo: ask ana", "sam")
+    assert talk(other, "--resume", typed=("pause",)).status == 3
+
+    desk.shell.answer(synthesis.ask_id, "Save locally", "sam")
+    silent = talk(other, "--resume")
+    assert (silent.status, shown in silent.err) == (3, True), "not even where the next gate was answered"
+    assert [ask.prompt.title for ask in desk.shell.waiting()] == [gate]
+    saved = talk(other, "--resume", typed=(reply,))
+    assert (saved.status, desk.shell.waiting()) == (0, []), saved.err
+
+
+def test_which_session_it_is_is_answered_while_nobody_runs_and_counts_once(desk: Desk, talk: Talk) -> None:
+    """Where nobody sits, a reply comes later: it was given to this very question, and is used up by it."""
+    talk(FILE, typed=("1", "1", "Skip to synthesis", "pause"))
+    other = desk.write(replace(REVIEW, pull_request=replace(PULL, number=8)), "other.json")
+    third = desk.write(replace(REVIEW, pull_request=replace(PULL, number=9)), "third.json")
+    talk(other, "--resume")
+    desk.shell.answer(desk.shell.only_open().ask_id, "1", "sam")
+    third_asked = talk(third, "--resume")
+    assert "Asked for: acme/shop#9." in third_asked.err, "it was no answer about that one"
+    assert "Synthesis" in talk(other, "--resume").err
+    again = talk(other, "--resume")
+    assert ("Asked for: acme/shop#8." in again.err, "Synthesis" in again.err) == (True, False)
 
 
 def test_refreshed_context_is_read_from_the_file_as_it_is_now(desk: Desk, talk: Talk) -> None:
@@ -489,7 +539,7 @@ def test_interrupted_quick_mode_is_gone_on_with_by_the_replies_that_the_store_ha
         assert terminal.end().status == 3
     again = desk.run("--resume", typed="")
     assert again.status == 3
-    assert desk.shell.waiting() == [ask]
+    assert [each.ask_id for each in desk.shell.waiting()] == [ask.ask_id]
     assert again.err.count(f"### {STOP}") == 1
     assert "- [ ] H1 Retry loop never ends" in again.err
 
@@ -522,7 +572,7 @@ def test_killed_session_goes_on_at_the_same_chunk(desk: Desk) -> None:
     assert ask.prompt.body.startswith("Chunk 2 of 3, settings.")
     process.kill()
     process.wait(PATIENCE)
-    assert desk.shell.waiting() == [ask]
+    assert [each.ask_id for each in desk.shell.waiting()] == [ask.ask_id]
     desk.shell.answer(ask.ask_id, "deselect L2", "sam")
     again = desk.run("--resume", typed="Continue\npause\n")
     assert again.status == 3

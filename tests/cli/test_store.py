@@ -3,7 +3,6 @@
 import json
 import signal
 import stat
-import subprocess
 import sys
 import threading
 from datetime import UTC, datetime
@@ -17,8 +16,10 @@ from assent.protocol.control import ControlCommand, render_request
 from tests.cli.filled import fill, rows_of
 from tests.cli.on_database import SECRET, with_secret
 from tests.cli.serving import served
-from tests.cli.shell import PATIENCE, Shell, Terminal
+from tests.cli.shell import Shell, Terminal
+from tests.patience import PATIENCE
 from tools.postgres import PostgresServer
+from tools.warm import run
 
 __all__: list[str] = []
 
@@ -149,7 +150,7 @@ def test_copy_that_is_killed_shows_nothing_and_goes_on_when_it_is_started_again(
     target = other if is_to_database else "b.db"
     many(shell, 2 * SMALL + 10)
     arguments = ("store", "copy", ".assent/assent.db", target)
-    killed = subprocess.run(
+    killed = run(
         [sys.executable, "-c", _KILLED, str(SMALL), *arguments],
         cwd=shell.folder,
         env=shell.environ(),
@@ -173,7 +174,7 @@ def test_unfinished_copy_can_be_dropped(shell: Shell) -> None:
     """Where its source is gone, nobody goes on with it."""
     many(shell, SMALL + 1)
     arguments = ("store", "copy", ".assent/assent.db", "b.db")
-    subprocess.run(
+    run(
         [sys.executable, "-c", _KILLED, str(SMALL), *arguments],
         cwd=shell.folder,
         env=shell.environ(),

@@ -3,7 +3,6 @@
 import os
 import shutil
 import signal
-import subprocess
 import sys
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from assent import connect
 from assent.protocol.ask import State
-from tests.cli.shell import Shell, wait_for
+from tests.cli.shell import Shell, is_stopped, wait_for
 from tests.cli.window import Window
 
 __all__: list[str] = []
@@ -39,7 +38,7 @@ def test_assent_alone_on_a_terminal_opens_the_inbox_and_answers_by_two_keys(shel
         window.armed("Which database?", "1 wait")
         assert window.title == "(1) Assent"
         window.press("b")
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         assert shell.ask(ask_id).is_open
         window.press(ENTER)
         window.until("0 wait")
@@ -113,7 +112,7 @@ def test_second_process_that_answers_first_folds_the_card_and_keeps_the_draft(sh
     with Window(shell) as window:
         window.armed("Which database?")
         window.press("a")
-        window.until("Marked: PostgreSQL")
+        window.until("Marked: PostgreSQL", "Enter: Send")
         done = shell.run("answer", ask_id, "SQLite", USER="sam", LOGNAME="sam")
         assert done.status == 0, done.err
         shown = window.until("sam", "SQLite", "0 wait")
@@ -133,7 +132,7 @@ def test_new_ask_rings_once_and_moves_nothing(shell: Shell) -> None:
         window.armed("Which database?")
         assert window.bells == 0
         window.press("b")
-        before = window.until("Marked: SQLite").splitlines()
+        before = window.until("Marked: SQLite", "Enter: Send").splitlines()
         row = next(number for number, line in enumerate(before) if line.startswith("│>"))
         shell.open("Which queue?", "-o", "One", "-o", "Two")
         after = window.until("2 wait", "Marked: SQLite").splitlines()
@@ -157,7 +156,7 @@ def test_five_stores_are_one_list_and_a_sixth_joins_it(shell: Shell, tmp_path: P
         for left in range(5, 0, -1):
             window.armed(f"{left} wait", "Nothing marked")
             window.press("a")
-            window.until("Marked: Yes")
+            window.until("Marked: Yes", "Enter: Send")
             window.press(ENTER)
             window.until(f"{left - 1} wait")
             window.press("n")
@@ -174,7 +173,7 @@ def test_window_made_small_and_large_again_keeps_the_mark_and_waits_a_beat(shell
     with Window(shell) as window:
         window.armed("Which database?")
         window.press("b")
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         window.resize(40, 10)
         small = window.until("SQLite", "Marked", gone=["┌"])
         assert all(len(line) <= 40 for line in small.splitlines())
@@ -191,13 +190,13 @@ def test_ctrl_c_leaves_and_answers_nothing(shell: Shell) -> None:
     with Window(shell) as window:
         window.armed("Which database?")
         window.press("b")
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         window.press(CTRL_C)
         assert window.end() == 0
         assert is_as_it_was(window)
     assert shell.ask(ask_id).is_open
     with Window(shell) as window:
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         window.press(CTRL_C)
         assert window.end() == 0
 
@@ -220,9 +219,9 @@ def test_stopped_and_resumed_program_arms_its_keys_again(shell: Shell) -> None:
     with Window(shell) as window:
         window.armed("Which database?")
         window.press("b")
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         window.press(CTRL_Z)
-        wait_for(lambda: bool(window.text) and _is_stopped(window.process))
+        wait_for(lambda: bool(window.text) and is_stopped(window.process))
         stopped_at = len(window.raw)
         os.kill(window.process.pid, signal.SIGCONT)
         wait_for(lambda: bool(window.text) and b"Keys arm in a moment" in window.raw[stopped_at:])
@@ -232,18 +231,13 @@ def test_stopped_and_resumed_program_arms_its_keys_again(shell: Shell) -> None:
     assert not shell.ask(ask_id).is_open
 
 
-def _is_stopped(process: subprocess.Popen[bytes]) -> bool:
-    pid, status = os.waitpid(process.pid, os.WNOHANG | os.WUNTRACED)
-    return pid == process.pid and os.WIFSTOPPED(status)
-
-
 def test_store_that_goes_away_is_said_to_and_comes_back_by_itself(shell: Shell, tmp_path: Path) -> None:
     """Nothing is sent meanwhile, and the mark is kept; when the store is there again the answer goes out."""
     ask_id = shell.open(*QUESTION)
     with Window(shell) as window:
         window.armed("Which database?")
         window.press("b")
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         shutil.move(shell.store.parent, tmp_path / "elsewhere")
         window.until("OFFLINE", "SQLite")
         window.press(ENTER)

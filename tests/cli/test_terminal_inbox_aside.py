@@ -4,7 +4,6 @@ import os
 import shlex
 import signal
 import stat
-import subprocess
 import sys
 import termios
 from pathlib import Path
@@ -14,7 +13,7 @@ import pytest
 from assent import connect
 from assent.protocol.principal import Role
 from tests.cli.serving import served
-from tests.cli.shell import Shell, wait_for
+from tests.cli.shell import Shell, is_stopped, wait_for
 from tests.cli.test_terminal_inbox import is_as_it_was
 from tests.cli.window import Window
 
@@ -32,12 +31,6 @@ def is_typed_in_lines(window: Window) -> bool:
     return bool(termios.tcgetattr(window.master)[FLAGS] & wanted == wanted)
 
 
-def is_stopped(process: subprocess.Popen[bytes]) -> bool:
-    """Say whether a process was stopped since this was last asked."""
-    pid, status = os.waitpid(process.pid, os.WNOHANG | os.WUNTRACED)
-    return pid == process.pid and os.WIFSTOPPED(status)
-
-
 def test_ctrl_z_gives_the_terminal_back_as_it_was(shell: Shell) -> None:
     """Nobody else mends it here: cursor, screen, title, echo and what the keyboard sends are the program's to restore."""
     ask_id = shell.open("Which database?", "-o", "PostgreSQL", "-o", "SQLite")
@@ -45,7 +38,7 @@ def test_ctrl_z_gives_the_terminal_back_as_it_was(shell: Shell) -> None:
         window.armed("Which database?")
         assert not is_typed_in_lines(window)
         window.press("b")
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         window.press(CTRL_Z)
         wait_for(lambda: bool(window.text) and is_stopped(window.process))
         wait_for(lambda: bool(window.text) and is_as_it_was(window))
@@ -157,7 +150,7 @@ def test_w_opens_the_page_of_the_ask_in_the_persons_own_browser(shell: Shell, br
         with Window(shell, changes={**place, "DISPLAY": None, "WAYLAND_DISPLAY": None}) as window:
             window.armed("Which database?")
             window.press("b")
-            window.until("Marked: SQLite")
+            window.until("Marked: SQLite", "Enter: Send")
             window.press("w")
             window.until("Opened in the browser")
             told = browser.with_name("told").read_text()

@@ -57,7 +57,7 @@ def test_inbox_at_a_server_hears_of_asks_in_projects_that_are_there_and_that_are
         ask_there(shell, server.url, agent, "annex", "Which cache?")
         window.until("3 wait", "Which database?")
         window.press("b")
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         window.press(ENTER)
         window.until("2 wait")
         window.press("q")
@@ -74,7 +74,7 @@ def test_server_that_goes_away_is_said_to_and_comes_back_with_the_mark(shell: Sh
         window = Window(shell, changes=place(url, token))
         window.armed("Which database?")
         window.press("b")
-        window.until("Marked: SQLite")
+        window.until("Marked: SQLite", "Enter: Send")
         server.stop()
     with window:
         window.until("OFFLINE", "SQLite")

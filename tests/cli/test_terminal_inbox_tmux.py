@@ -1,4 +1,7 @@
-"""The story of a sitting in a real terminal multiplexer, where there is one, and in the emulator everywhere."""
+"""The story of a sitting in a real terminal multiplexer, where there is one, and in the emulator everywhere.
+
+The run says where there is none.
+"""
 
 import shutil
 import sys
@@ -8,6 +11,7 @@ import pytest
 from tests.cli.shell import Shell
 from tests.cli.tmux_window import TmuxWindow
 from tests.cli.window import Window
+from tests.missing import MISSING, RecordProperty
 
 __all__: list[str] = []
 
@@ -20,22 +24,24 @@ WRITER = "import pathlib, sys; pathlib.Path(sys.argv[1]).write_text('in my own e
 
 @pytest.mark.parametrize("window_type", WINDOWS, ids=lambda each: each.__name__)
 def test_sitting_is_lost_won_resized_and_left(
-    shell: Shell, window_type: type[Window] | type[TmuxWindow]
+    shell: Shell, window_type: type[Window] | type[TmuxWindow], record_property: RecordProperty
 ) -> None:
     """A second process answers first, the next ask is answered here, the window shrinks, and leaving answers nothing."""
+    if TmuxWindow not in WINDOWS:
+        record_property(MISSING, "tmux, so the terminal inbox was tried in the emulator alone")
     third = shell.open("Third?", "-o", "Yes", "-o", "No")
     second = shell.open("Second?", "-o", "Left", "-o", "Right")
     first = shell.open("First?", "-o", "PostgreSQL", "-o", "SQLite")
     with window_type(shell) as window:
         window.armed("First?", "3 wait")
         window.press("a")
-        window.until("Marked: PostgreSQL")
+        window.until("Marked: PostgreSQL", "Enter: Send")
         shell.run("answer", first, "SQLite", USER="sam", LOGNAME="sam")
         window.until("sam", "SQLite", "kept here", "2 wait")
         window.press("n")
         window.armed("Second?")
         window.press("b")
-        window.until("Marked: Right")
+        window.until("Marked: Right", "Enter: Send")
         window.press(ENTER)
         window.until("Accepted", "1 wait")
         window.resize(40, 12)

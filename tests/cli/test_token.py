@@ -208,7 +208,7 @@ def test_list_shows_what_was_made_here_and_no_secret(call: Call) -> None:
     told = call("token", "list", "--json").out
     assert {*json.loads(told)["tokens"][0]} == {
         *("token_id", "role", "name", "project", "projects", "created_at"),
-        *("created_by", "expires_at", "revoked_at", "revoked_by"),
+        *("created_by", "expires_at", "revoked_at", "revoked_by", "unattended"),
     }
     for text in (shown, told):
         assert not any(made["token"] in text or digest_of(made["token"]) in text for made in (first, second))

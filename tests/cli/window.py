@@ -5,7 +5,6 @@ import os
 import pty
 import select
 import signal
-import subprocess
 import sys
 import termios
 import time
@@ -15,16 +14,11 @@ from typing import Self
 
 import pyte
 
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
+from tests.patience import PATIENCE
+from tools.warm import spawn
 
 __all__ = ["Window"]
-
-# Run first in the new session: the pty becomes its controlling terminal, as a login makes it.
-_TAKE_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execv(sys.argv[1], sys.argv[1:])
-"""
 
 
 class Window:
@@ -44,12 +38,9 @@ class Window:
         self._stream = pyte.ByteStream(self._screen)
         self.raw = b""
         self._set_size(columns, rows)
-        self.process = subprocess.Popen(
-            [
-                *(sys.executable, "-S", "-c", _TAKE_TERMINAL),
-                *(program or (sys.executable, "-m", "assent")),
-                *arguments,
-            ],
+        self.process = spawn(
+            [*(program or (sys.executable, "-m", "assent")), *arguments],
+            has_terminal=True,
             cwd=shell.folder,
             env=shell.environ(**(changes or {})),
             stdin=slave,

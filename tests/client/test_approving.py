@@ -25,13 +25,12 @@ from assent.protocol.ask import Kind
 from assent.protocol.principal import Assurance
 from assent.testing import FakeClock, ThrowawayStore
 from tests.client.both import Clients
+from tests.patience import PATIENCE
 from tests.proves import proves
 from tests.receipt_samples import ACTION, TITLE
 from tests.work_samples import happened
 
 __all__: list[str] = []
-
-PATIENCE = 20.0
 
 
 @pytest.fixture
@@ -85,17 +84,18 @@ def test_agent_proceeds_notifies_or_waits_as_the_policy_says(
 
 
 @pytest.mark.parametrize("way", ["Reject", None], ids=["rejects", "declines"])
-def test_no_of_a_person_is_declined_with_their_name(
+def test_no_of_a_person_is_declined_with_their_name_and_words(
     clients: Clients, store: ThrowawayStore, ana: Client, way: str | None
 ) -> None:
     """Nothing that could be mistaken for a receipt comes back."""
 
     def say_no(ask_id: str) -> None:
-        ana.decline(ask_id, "not now") if way is None else ana.answer(ask_id, way)
+        ana.decline(ask_id, "not now") if way is None else ana.answer(ask_id, way, reason="not now")
 
     thread = when_asked(store, say_no)
-    with pytest.raises(Declined, match="ana"):
+    with pytest.raises(Declined, match=r"ana .*not now") as no:
         clients.agent().approve(TITLE, action=ACTION, wait=PATIENCE)
+    assert no.value.reason == "not now"
     thread.join(PATIENCE)
 
 

@@ -9,11 +9,15 @@ import pytest
 from msgspec.structs import replace
 
 from assent.client.client import Client
+from assent.protocol.approval import approval_prompt, render_rejection
 from assent.protocol.ask import Kind, State
+from assent.protocol.confirm import confirm_fields
 from assent.protocol.error import (
     AssentError,
+    AssuranceError,
     BadPromptError,
     BadRequestError,
+    ConfirmFirstError,
     ConflictError,
     Declined,
     Expired,
@@ -30,11 +34,11 @@ from assent.protocol.principal import Assurance
 from assent.protocol.prompt import OTHER, Field, Option, Prompt, other_label, question
 from assent.testing import FakeClock
 from tests.client.both import Clients, NewStore, only_on_a_file
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []
 
-BOUND = 10.0
 DATABASES = ["PostgreSQL", "SQLite"]
 HALF = "\udcff"
 """Half of a pair: what an argument that is not UTF-8 becomes."""
@@ -66,21 +70,21 @@ def test_ask_returns_the_answers_value(clients: Clients, agent: Client) -> None:
         person.will_answer("Both", {"db": ["lite"], "why": ["small"]}).will_answer(
             "2 questions", "q1: x\nq2: y"
         )
-        assert agent.ask("Which database?", DATABASES, wait=BOUND) == "SQLite"
-        assert agent.ask("Which ones?", ["red fox", "blue fox"], multiple=True, wait=BOUND) == [
+        assert agent.ask("Which database?", DATABASES, wait=PATIENCE) == "SQLite"
+        assert agent.ask("Which ones?", ["red fox", "blue fox"], multiple=True, wait=PATIENCE) == [
             "blue fox",
             "red fox",
         ]
-        assert agent.ask("Your name?", wait=BOUND) == "Ana María"
-        assert agent.ask(Prompt("Both", "", fields), wait=BOUND) == {"db": "lite", "why": "small"}
-        assert agent.ask_all(["How?", "When?"], wait=BOUND) == {"q1": "x", "q2": "y"}
+        assert agent.ask("Your name?", wait=PATIENCE) == "Ana María"
+        assert agent.ask(Prompt("Both", "", fields), wait=PATIENCE) == {"db": "lite", "why": "small"}
+        assert agent.ask_all(["How?", "When?"], wait=PATIENCE) == {"q1": "x", "q2": "y"}
 
 
 def test_ask_all_with_one_question_still_gives_a_value_by_name(clients: Clients, agent: Client) -> None:
     """The shape does not depend on the count."""
     with clients.store.scripted_person() as person:
         person.will_answer("A question", "soon")
-        assert agent.ask_all(["When?"], wait=BOUND) == {"q1": "soon"}
+        assert agent.ask_all(["When?"], wait=PATIENCE) == {"q1": "soon"}
 
 
 @proves("C16")
@@ -90,7 +94,7 @@ def test_ask_all_with_many_questions_asks_in_rounds(clients: Clients, agent: Cli
     with clients.store.scripted_person() as person:
         person.will_answer("1 of 2", "q1: a\nq2: b\nq3: c").will_decline("2 of 2", "busy")
         with pytest.raises(Declined):
-            agent.ask_all(questions, title="Setup", key="setup", wait=BOUND)
+            agent.ask_all(questions, title="Setup", key="setup", wait=PATIENCE)
     assert [(ask.key, ask.prompt.title, len(ask.prompt.fields)) for ask in agent.inbox(all_states=True)] == [
         ("setup:2", "Setup (2 of 2)", 2),
         ("setup:1", "Setup (1 of 2)", 3),
@@ -98,7 +102,7 @@ def test_ask_all_with_many_questions_asks_in_rounds(clients: Clients, agent: Cli
     with clients.store.scripted_person() as person:
         person.will_answer("1 of 3", "q1: d\nq2: e").will_answer("2 of 3", "q1: f\nq2: g")
         person.will_answer("3 of 3", "h")
-        values = agent.ask_all(questions, most=2, wait=BOUND)
+        values = agent.ask_all(questions, most=2, wait=PATIENCE)
     assert values == {"q1": "d", "q2": "e", "q3": "f", "q4": "g", "q5": "h"}
 
 
@@ -169,7 +173,7 @@ def test_ask_with_a_key_is_asked_once_for_ever(clients: Clients, agent: Client) 
     """After a restart the same call gets the same answer, and nobody is asked again."""
     with clients.store.scripted_person() as person:
         person.will_answer("database", "2")
-        assert agent.ask("Which database?", DATABASES, key="db", wait=BOUND) == "SQLite"
+        assert agent.ask("Which database?", DATABASES, key="db", wait=PATIENCE) == "SQLite"
     assert clients.agent("restarted").ask("Which database?", DATABASES, key="db", wait=0) == "SQLite"
     replayed = agent.open("Which database?", DATABASES, key="db").ask
     assert (replayed.replayed, replayed.asker) == (True, "agent:coder")
@@ -191,7 +195,7 @@ def test_replaced_ask_is_superseded(agent: Client) -> None:
     older = agent.open("Which database?", DATABASES, key="db")
     newer = agent.open("Which database now?", DATABASES, key="db", replace=True)
     with pytest.raises(Superseded, match=newer.ask_id) as caught:
-        older.value(BOUND)
+        older.value(PATIENCE)
     assert caught.value.ask is not None
     assert caught.value.ask.outcome is not None
     assert caught.value.ask.outcome.successor == newer.ask_id
@@ -226,7 +230,7 @@ def test_ending_without_an_answer_is_a_typed_outcome(agent: Client, ana: Client,
     ]
     for handle, error, sentence in expected:
         with pytest.raises(error, match=sentence) as caught:
-            handle.value(BOUND)  # type: ignore[attr-defined]  # a handle of either sort
+            handle.value(PATIENCE)  # type: ignore[attr-defined]  # a handle of either sort
         assert caught.value.ask is not None
         assert caught.value.code == caught.value.ask.state
 
@@ -265,13 +269,10 @@ def test_answer_is_told_with_all_that_belongs_to_it(clients: Clients, agent: Cli
     answered = ana.answer(handle.ask_id, " sqlite ")
     assert answered.answer is not None
     assert (answered.state, answered.answer.values) == (State.ANSWERED, {"q1": ("SQLite",)})
-    assert (answered.answer.text, answered.answer.by, answered.answer.via) == (
-        " sqlite ",
-        "human:ana",
-        "python",
-    )
+    assert (answered.answer.text, answered.answer.by) == (" sqlite ", "human:ana")
+    assert answered.answer.via == ("http" if clients.is_served else "python")  # what the server saw
     assert answered.answer.assurance is (Assurance.TOKEN if clients.is_served else Assurance.DECLARED)
-    assert handle.wait(BOUND) == answered
+    assert handle.wait(PATIENCE) == answered
     assert handle.ask == answered
 
 
@@ -319,13 +320,19 @@ def test_agent_can_never_answer(clients: Clients, agent: Client) -> None:
 def test_approval_takes_a_terminal_a_token_or_an_explicit_word(
     clients: Clients, agent: Client, assurance: Assurance
 ) -> None:
-    """A process's word is not enough, unless it was said that nobody attends."""
+    """A process's word is not enough, unless it was said that nobody attends; a host's never is."""
     person = clients.person("ana", assurance)
     handle = agent.open("Drop the table?", ["Drop it", "Keep it"], kind=Kind.APPROVAL)
     if assurance is Assurance.DECLARED:
         with pytest.raises(ForbiddenError):
             person.answer(handle.ask_id, "1")
         answered = person.answer(handle.ask_id, "1", unattended=True)
+    elif assurance is Assurance.HOST:
+        for unattended in (False, True):
+            with pytest.raises(AssuranceError, match="an agent's host is not enough"):
+                person.answer(handle.ask_id, "1", unattended=unattended)
+        assert agent.count() == 1
+        return
     else:
         answered = person.answer(handle.ask_id, "1")
     assert answered.answer is not None
@@ -367,7 +374,7 @@ def test_ask_is_named_by_the_end_of_its_id(agent: Client, ana: Client) -> None:
         with pytest.raises(NotFoundError):
             ana.wait(unknown, 0)
     assert ana.answer(ask.ask_id[-6:], "2").ask_id == ask.ask_id
-    assert agent.wait(ask.ask_id[-6:], BOUND).state is State.ANSWERED
+    assert agent.wait(ask.ask_id[-6:], PATIENCE).state is State.ANSWERED
 
 
 def test_other_projects_asks_are_not_there(clients: Clients, agent: Client) -> None:
@@ -455,3 +462,102 @@ def test_async_client_follows_the_log_and_verifies_it(new_store: NewStore) -> No
             return record.type, (await client.verify()).problems
 
     assert asyncio.run(first_event()) == ("ask.opened", ())
+
+
+# What cannot be undone, words with a no, and how sure it is that a person answers
+
+
+TABLE = (Option("Keep it", "Keep it"), Option("Drop it", "Drop it", destructive=True))
+
+
+@pytest.mark.parametrize("reply", ["2", "drop it", {"q1": ["Drop it"]}], ids=["number", "label", "values"])
+def test_answer_that_cannot_be_undone_counts_only_when_confirmed(
+    agent: Client, ana: Client, reply: str | dict[str, list[str]]
+) -> None:
+    """By whatever door, however it is spelled; until then nothing has changed, and another option needs nothing."""
+    handle = agent.open("What about the table?", TABLE)
+    with pytest.raises(ConfirmFirstError, match='"Drop it" cannot be undone'):
+        ana.answer(handle.ask_id, reply)
+    assert agent.count() == 1
+    assert [record.type for record in agent.log()] == ["ask.opened"]
+    assert ana.answer(handle.ask_id, reply, confirmed=True).state is State.ANSWERED
+    assert ana.answer(agent.open("And this?", TABLE).ask_id, "1").state is State.ANSWERED
+
+
+def test_several_options_of_which_one_cannot_be_undone_count_only_when_confirmed(
+    agent: Client, ana: Client
+) -> None:
+    """It may hide among others."""
+    handle = agent.open("What about them?", [*TABLE, "Rename it"], multiple=True)
+    with pytest.raises(ConfirmFirstError):
+        ana.answer(handle.ask_id, "1, 3, 2")
+    assert ana.answer(handle.ask_id, "1, 3").state is State.ANSWERED
+
+
+def test_no_to_an_approval_carries_words_to_the_agent(clients: Clients, agent: Client) -> None:
+    """As a part of the answer or behind the label; a yes has no words, and neither has another kind of ask."""
+    ana = clients.person("ana", Assurance.TERMINAL)
+    for reply, reason in (("Reject", "not on a Friday"), ("reject: not on a Friday", "")):
+        asked = agent.open(approval_prompt("Drop users", {"drop": "users"}), kind=Kind.APPROVAL)
+        with pytest.raises(BadRequestError, match="A reason goes with a no"):
+            ana.answer(asked.ask_id, "Approve", reason="fine")
+        answered = ana.answer(asked.ask_id, reply, reason=reason)
+        assert answered.answer is not None
+        assert (answered.answer.values, answered.answer.reason) == (
+            {"approve": ("Reject",)},
+            "not on a Friday",
+        )
+        assert 'Reason: "not on a Friday".' in render_rejection(answered)
+    question = agent.open("Which database?", DATABASES)
+    with pytest.raises(BadRequestError, match="A reason goes with a no"):
+        ana.answer(question.ask_id, "1", reason="because")
+
+
+@pytest.mark.parametrize(
+    ("reply", "stored"),
+    [
+        ("changes: rename it first", "rename it first"),
+        ("Changes: yes, but rename it", "yes, but rename it"),
+        ("changes: yes.", None),
+        ("changes: no", None),
+        ("changes: STOP!", None),
+        ("changes: drop this confirm", None),
+        ("changes: ", None),
+        ("yes", "yes"),
+        ("rename it first", "rename it first"),
+    ],
+)
+def test_wish_for_changes_that_reads_as_a_yes_is_never_taken_for_one(
+    agent: Client, ana: Client, reply: str, stored: str | None
+) -> None:
+    """One rule for every surface, typed or ready-made."""
+    prompt = Prompt("Continue? (Y/N)", fields=confirm_fields())
+    for given in (reply, {"confirm": [reply]}):
+        handle = agent.open(prompt, kind=Kind.CONFIRM)
+        if stored is None:
+            with pytest.raises(UnrecognisedError):
+                ana.answer(handle.ask_id, given)
+            assert agent.count() == 1
+            agent.withdraw(handle.ask_id)
+            continue
+        answered = ana.answer(handle.ask_id, given)
+        assert answered.answer is not None
+        assert answered.answer.values == {"confirm": (stored,)}
+
+
+@only_on_a_file
+def test_project_says_which_assurance_suffices_for_which_kind(clients: Clients, agent: Client) -> None:
+    """Its list holds alone: it may ask for more than the default, or take a host's word for an approval."""
+    ana = clients.person("ana", Assurance.TERMINAL)
+    host, process = clients.person("ana", Assurance.HOST), clients.person("ana", Assurance.DECLARED)
+    with pytest.raises(ForbiddenError, match="Loosening a policy needs a person"):
+        process.set_policy({}, assurances={"approval": ["token", "terminal", "host"]})
+    ana.set_policy({}, assurances={"approval": ["token", "terminal", "host"], "gate": ["token"]})
+    approval = agent.open("Drop it?", ["Yes", "No"], kind=Kind.APPROVAL)
+    assert host.answer(approval.ask_id, "No").answer is not None
+    gate = agent.open("Go on?", ["Yes", "No"], kind=Kind.GATE)
+    for who in (host, process, ana):
+        with pytest.raises(AssuranceError, match="A gate needs a person's token"):
+            who.answer(gate.ask_id, "Yes", unattended=True)
+    ana.set_policy({}, assurances={"gate": []})
+    assert process.answer(gate.ask_id, "Yes").answer is not None

@@ -13,6 +13,7 @@ from assent.protocol.error import TooLargeError
 from assent.protocol.principal import Principal, Role
 from assent.protocol.prompt import Field, Option, Prompt
 from assent.testing import throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -116,5 +117,5 @@ def test_parts_that_are_given_at_the_same_moment_are_all_kept(environ: dict[str,
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
     assert load_draft(environ, ask, ANA) == {f"n{number}": (str(number),) for number in range(1, 21)}

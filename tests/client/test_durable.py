@@ -352,9 +352,19 @@ def test_observer_may_not_drive(store: ThrowawayStore) -> None:
         store.agent().drive("f", TALK, "Which colour?", wait=0)
 
 
-def test_answer_that_an_agent_wrote_into_the_journal_is_not_taken(agent: Client) -> None:
-    """An agent may write journals, and only a person answers: the ask itself has the last word."""
-    forged = Answered({"q1": ("green",)}, "2", "human:ana")
+@pytest.mark.parametrize(
+    "forged",
+    [
+        Answered({"q1": ("green",)}, "2", "human:ana"),
+        Ended(State.DECLINED, "not mine", "human:ana"),
+        Said(),
+    ],
+    ids=["answered", "declined", "no end of an ask"],
+)
+def test_end_that_an_agent_wrote_into_the_journal_is_not_taken(
+    agent: Client, forged: Answered | Ended | Said
+) -> None:
+    """An agent may write journals, and only a person says yes or no: the ask itself has the last word."""
     agent.write_step(make_step("f", 0, render_opened(TALK, "Which colour?")))
     agent.write_step(make_step("f", 1, Settled(forged), step_digest(AskStep(COLOUR))))
     with pytest.raises(StillOpen):

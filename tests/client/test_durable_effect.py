@@ -22,11 +22,11 @@ from assent.protocol.canonical import Json
 from assent.protocol.error import FlowTakenError, StillOpen
 from assent.testing import ThrowawayStore
 from tests.client.talk import APPEND, TALK, Append, Appender, Crash, appending, crash, driver
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
 T = TypeVar("T")
-SOON = 20.0
 
 
 @pytest.fixture
@@ -132,7 +132,7 @@ def on_a_loop(store: ThrowawayStore, act: Callable[[AsyncClient], Coroutine[Any,
 
     async def main() -> T:
         client = store.async_agent()
-        return await asyncio.wait_for(act(client), SOON)
+        return await asyncio.wait_for(act(client), PATIENCE)
 
     return asyncio.run(main())
 
@@ -159,12 +159,12 @@ def test_async_effect_leaves_the_loop_free(store: ThrowawayStore, log: Path) -> 
     class Slow(Appender):
         def perform(self, intention: Intention) -> Json:
             begun.set()
-            assert free.wait(SOON)
+            assert free.wait(PATIENCE)
             return super().perform(intention)
 
     async def act(client: AsyncClient) -> str:
         driving = asyncio.create_task(client.drive("f", APPEND, None, {Append: Slow(log.parent)}))
-        assert await asyncio.to_thread(begun.wait, SOON)
+        assert await asyncio.to_thread(begun.wait, PATIENCE)
         assert len(await client.steps("f")) == 2
         free.set()
         return await driving
@@ -182,12 +182,12 @@ def test_flow_of_a_cancelled_task_is_held_until_its_effect_has_ended(
     class Slow(Appender):
         def perform(self, intention: Intention) -> Json:
             begun.set()
-            assert free.wait(SOON)
+            assert free.wait(PATIENCE)
             return super().perform(intention)
 
     async def act(client: AsyncClient) -> None:
         driving = asyncio.create_task(client.drive("f", APPEND, None, {Append: Slow(log.parent)}))
-        assert await asyncio.to_thread(begun.wait, SOON)
+        assert await asyncio.to_thread(begun.wait, PATIENCE)
         driving.cancel()
         with pytest.raises(asyncio.CancelledError):
             await driving
@@ -197,7 +197,7 @@ def test_flow_of_a_cancelled_task_is_held_until_its_effect_has_ended(
     on_a_loop(store, act)
     worker = next(thread for thread in threading.enumerate() if thread.name == "assent-work")
     free.set()
-    worker.join(SOON)
+    worker.join(PATIENCE)
     assert agent.drive("f", APPEND, None, appending(log)) == "done"
     assert log.read_bytes() == b"line\n"
 

@@ -19,11 +19,11 @@ from assent.protocol.error import AssentError, BadPromptError, GateOpenError, St
 from assent.protocol.gate import CONTEXTS, Choice, Gate, check_question
 from assent.protocol.prompt import Prompt, question
 from assent.testing import FakeClock, throwaway
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []
 
-BOUND = 10.0
 GATE = Gate(CONTEXTS["Phase Gate"], "Twelve files.")
 ASK = Ask(GATE.prompt, Kind.GATE)
 
@@ -97,7 +97,7 @@ def on_a_thread(act: Callable[[], object]) -> list[BaseException]:
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(BOUND)
+    thread.join(PATIENCE)
     assert not thread.is_alive(), "it waits, and was to be refused"
     return raised
 
@@ -189,7 +189,7 @@ def test_thread_that_a_performer_left_behind_is_refused() -> None:
     threads: list[threading.Thread] = []
 
     def linger() -> None:
-        assert is_open.wait(BOUND)
+        assert is_open.wait(PATIENCE)
         for attempt in attempts(floor).values():
             try:
                 attempt()
@@ -202,7 +202,7 @@ def test_thread_that_a_performer_left_behind_is_refused() -> None:
         threads[0].start()
 
     floor = Floor(stage, {Fetch: Fetcher(stage.seen, on_perform=leave_behind)})
-    stage.attacks = [is_open.set, lambda: tried.wait(BOUND)]
+    stage.attacks = [is_open.set, lambda: tried.wait(PATIENCE)]
 
     def flow() -> Flow[str]:
         yield from do(Fetch("diff"))
@@ -211,7 +211,7 @@ def test_thread_that_a_performer_left_behind_is_refused() -> None:
         return "done"
 
     assert drive_on(floor, flow()) == "done"
-    threads[0].join(BOUND)
+    threads[0].join(PATIENCE)
     assert refusals == ["gate_open"] * len(WAYS)
     assert stage.seen == ["looked for diff", "fetched diff", "gate Phase Gate", "reply", "say next phase"]
 
@@ -248,9 +248,9 @@ def test_words_that_were_begun_before_the_gate_end_before_it() -> None:
     floor = Floor(stage)
     speaker = threading.Thread(target=floor.say, args=("almost done",), daemon=True)
     speaker.start()
-    assert is_saying.wait(BOUND)
+    assert is_saying.wait(PATIENCE)
     drive_on(floor, pass_gate(GATE))
-    speaker.join(BOUND)
+    speaker.join(PATIENCE)
     assert stage.seen == ["say almost done", "gate Phase Gate", "reply"]
 
 
@@ -265,7 +265,7 @@ def test_effect_that_only_looked_before_the_gate_is_not_done_after_it() -> None:
             is_shown.set()
 
         def read(self) -> str | Answered | Ended | None:
-            assert may_reply.wait(BOUND)
+            assert may_reply.wait(PATIENCE)
             return super().read()
 
     stage = Waiting("1")
@@ -274,13 +274,13 @@ def test_effect_that_only_looked_before_the_gate_is_not_done_after_it() -> None:
     def ask_elsewhere() -> None:
         threads.append(threading.Thread(target=floor.ask, args=(ASK,), daemon=True))
         threads[0].start()
-        assert is_shown.wait(BOUND)
+        assert is_shown.wait(PATIENCE)
 
     floor = Floor(stage, {Fetch: Fetcher(stage.seen, on_intend=ask_elsewhere)})
     with pytest.raises(GateOpenError):
         floor.perform(Fetch())
     may_reply.set()
-    threads[0].join(BOUND)
+    threads[0].join(PATIENCE)
     assert stage.seen == ["looked for x", "gate Phase Gate", "reply"]
 
 

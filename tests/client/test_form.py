@@ -27,10 +27,9 @@ from assent.protocol.error import (
 from assent.protocol.prompt import Prompt
 from assent.testing import ThrowawayStore
 from tests.client.both import Clients
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-BOUND = 10.0
 
 
 class Colour(Enum):
@@ -94,7 +93,7 @@ def test_ask_with_a_model_returns_an_instance_of_it(clients: Clients, agent: Cli
     """Typed by a person, with the types of the model; what was left out has the model's own default."""
     with clients.store.scripted_person() as person:
         person.will_answer("Deploy settings?", ANSWER)
-        settings = agent.ask("Deploy settings?", schema=Settings, wait=BOUND)
+        settings = agent.ask("Deploy settings?", schema=Settings, wait=PATIENCE)
     assert settings == Settings(
         port=8080, colour=Colour.BLUE, since=date(2026, 1, 2), days=["Tue"], dry=False, note=None
     )
@@ -106,7 +105,7 @@ def test_ask_with_a_schema_returns_a_dict(clients: Clients, agent: Client) -> No
     """Also where it has one property only: the shape does not depend on the count."""
     with clients.store.scripted_person() as person:
         person.will_answer("How much?", "0.25")
-        assert agent.ask("How much?", schema=RATIO, wait=BOUND) == {"ratio": 0.25}
+        assert agent.ask("How much?", schema=RATIO, wait=PATIENCE) == {"ratio": 0.25}
 
 
 def test_ask_with_a_dataclass_or_a_struct_returns_one(clients: Clients, agent: Client) -> None:
@@ -115,8 +114,8 @@ def test_ask_with_a_dataclass_or_a_struct_returns_one(clients: Clients, agent: C
         person.will_answer("How large?", "width: 3\nunit: (leave it out)").will_answer(
             "Where?", {"latitude": ["52.5"], "name": ["Berlin"]}
         )
-        assert agent.ask("How large?", schema=Size, wait=BOUND) == Size(3, "cm")
-        assert agent.ask("Where?", schema=Point, wait=BOUND) == Point(52.5, "Berlin")
+        assert agent.ask("How large?", schema=Size, wait=PATIENCE) == Size(3, "cm")
+        assert agent.ask("Where?", schema=Point, wait=PATIENCE) == Point(52.5, "Berlin")
 
 
 def test_form_shows_what_the_model_says_of_itself() -> None:
@@ -132,7 +131,9 @@ def test_wrong_value_is_refused_before_the_agent_wakes(store: ThrowawayStore) ->
     agent, ana = store.agent(), store.person()
     came: list[Settings] = []
     asking = threading.Thread(
-        target=lambda: came.append(agent.ask("Deploy settings?", schema=Settings, key="deploy", wait=BOUND))
+        target=lambda: came.append(
+            agent.ask("Deploy settings?", schema=Settings, key="deploy", wait=PATIENCE)
+        )
     )
     opened = agent.open(form_of("Deploy settings?", Settings), key="deploy")
     asking.start()
@@ -154,7 +155,7 @@ def test_wrong_value_is_refused_before_the_agent_wakes(store: ThrowawayStore) ->
     assert came == []
     assert ana.show(opened.ask_id).is_open
     ana.answer(opened.ask_id, ANSWER)
-    asking.join(BOUND)
+    asking.join(PATIENCE)
     assert [settings.port for settings in came] == [8080]
 
 
@@ -176,7 +177,7 @@ def test_answer_that_only_the_models_code_refuses_is_a_typed_error(clients: Clie
     with clients.store.scripted_person() as person:
         person.will_answer("Deploy settings?", ANSWER.replace("8080", "8081"))
         with pytest.raises(AnswerRefusedError) as refused:
-            agent.ask("Deploy settings?", schema=Settings, wait=BOUND)
+            agent.ask("Deploy settings?", schema=Settings, wait=PATIENCE)
     assert refused.value.message == (
         "Settings does not take the answer. $.port: Value error, ports are even here."
     )
@@ -198,7 +199,7 @@ def test_answer_that_only_a_dataclasss_code_refuses_is_a_typed_error(clients: Cl
     with clients.store.scripted_person() as person:
         person.will_answer("Which?", "3")
         with pytest.raises(AnswerRefusedError, match="it is odd"):
-            agent.ask("Which?", schema=Even, wait=BOUND)
+            agent.ask("Which?", schema=Even, wait=PATIENCE)
 
 
 def test_form_that_is_declined_has_no_value(clients: Clients, agent: Client) -> None:
@@ -208,7 +209,7 @@ def test_form_that_is_declined_has_no_value(clients: Clients, agent: Client) -> 
         value_of_form(opened.ask)
     clients.person().decline(opened.ask_id, "ask Sam")
     with pytest.raises(Declined):
-        agent.ask("How much?", schema=RATIO, key="ratio", wait=BOUND)
+        agent.ask("How much?", schema=RATIO, key="ratio", wait=PATIENCE)
 
 
 class Nested(pydantic.BaseModel):
@@ -239,7 +240,7 @@ def test_type_that_is_no_form_is_refused_when_it_is_asked(
 ) -> None:
     """With a sentence that names the place, and nothing is stored."""
     with pytest.raises(BadPromptError, match=sentence):
-        agent.ask("What?", schema=schema, wait=BOUND)
+        agent.ask("What?", schema=schema, wait=PATIENCE)
     assert clients.person().inbox() == []
 
 
@@ -263,4 +264,4 @@ def test_form_does_not_load_pydantic() -> None:
         "assert len(form.form_of('How large?', Size).fields) == 1\n"
         "assert 'pydantic' not in sys.modules and 'jsonschema' not in sys.modules\n"
     )
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", program], check=True, timeout=PATIENCE)

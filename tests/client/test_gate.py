@@ -12,11 +12,11 @@ from assent.flows.session.talk import How
 from assent.protocol.error import BadRequestError, NotFoundError
 from assent.testing.store import ThrowawayStore
 from tests.client.both import NewStore
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []
 
-PATIENCE = 20.0
 REVIEW: dict[str, Any] = {
     "pull_request": {"owner": "acme", "repo": "shop", "number": 7, "head_sha": "4be1c0ffee"},
     "chunks": [
@@ -132,6 +132,33 @@ def test_session_that_was_left_is_resumed_at_its_gate(new_store: NewStore, tmp_p
         person.answer(ask.ask_id, "Cancel")
         closing = assent.hold_session(agent, REVIEW, folder=tmp_path, resume=True, wait=0)
     assert closing.how is How.CANCELLED
+
+
+@proves("G35")
+def test_session_of_another_pull_request_is_asked_about_by_every_call(
+    new_store: NewStore, tmp_path: Path
+) -> None:
+    """What was said of it counts once; the gates behind it keep their places."""
+    other = {**REVIEW, "pull_request": {**REVIEW["pull_request"], "number": 8}}
+    with new_store() as store:
+        agent, person = store.agent(), store.person()
+
+        def resume(review: dict[str, Any]) -> set[str]:
+            with pytest.raises(assent.StillOpen):
+                assent.hold_session(agent, review, folder=tmp_path, resume=review is other, wait=0)
+            return {ask.prompt.title for ask in agent.inbox()}
+
+        def answer(title: str, reply: str) -> None:
+            (ask,) = [each for each in agent.inbox() if each.prompt.title == title]
+            person.answer(ask.ask_id, reply)
+
+        assert resume(REVIEW) == {"Phase Gate"}
+        assert resume(other) == {"Phase Gate", "Continue (mismatch)"}
+        answer("Continue (mismatch)", "Resume saved session")
+        assert resume(other) == {"Phase Gate"}
+        assert resume(other) == {"Phase Gate", "Continue (mismatch)"}
+        answer("Phase Gate", "Proceed")
+        assert resume(other) == {"Continue (mismatch)"}, "nothing goes on before it is known with what"
 
 
 def test_session_from_a_bad_review_asks_nothing(new_store: NewStore, tmp_path: Path) -> None:

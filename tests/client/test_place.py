@@ -8,6 +8,7 @@ import pytest
 import assent
 from assent.client.place import find_project, find_root, find_store, note_store, noted_stores
 from assent.protocol.error import BadRequestError
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -16,7 +17,7 @@ def git(folder: Path, *arguments: str) -> None:
     """Run git, which has no configuration here."""
     identity = ("-c", "user.name=a", "-c", "user.email=a@b")
     subprocess.run(
-        ["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True, timeout=30
+        ["git", "-C", str(folder), *identity, *arguments], check=True, capture_output=True, timeout=PATIENCE
     )
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import assent
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -81,7 +82,7 @@ def loaded_after(statement: str) -> set[str]:
     """Return the modules that a fresh interpreter has loaded after a statement."""
     script = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=30
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     return set(json.loads(done.stdout))
 

@@ -157,7 +157,7 @@ def test_headless_review_asks_nobody(clients: Clients, plan: Path, *, is_durable
 
 
 def test_next_step_is_asked_where_the_document_has_a_type(clients: Clients, passages: Path) -> None:
-    """The report is told before; no reply to that question means stop."""
+    """The report is told before; without a reply nobody said what comes next."""
     told: list[CompletionReport] = []
     surface = Script("B", "A", "A")
     report = clients.agent().review(
@@ -166,7 +166,7 @@ def test_next_step_is_asked_where_the_document_has_a_type(clients: Clients, pass
     assert report.next_step is NextStep.GO_ON
     assert told == [msgspec.structs.replace(report, next_step=None)]
     silent = clients.agent().review(THREE, document=passages, surface=Script("D"), document_type="other")
-    assert silent.next_step is NextStep.STOP
+    assert silent.next_step is None
 
 
 def test_primer_of_a_report_suppresses_in_the_next_round(clients: Clients, passages: Path) -> None:
@@ -270,6 +270,29 @@ def test_durable_review_is_answered_by_other_clients(
     assert plan.read_text().count("<!-- section=") == 3
     assert said[-1].endswith("Verdict: Not ready.")
     assert next(line for line in said if line.startswith("→")).startswith("→ Deferred.")
+
+
+def test_durable_question_after_the_report_waits_for_whoever_answers_it(
+    store: ThrowawayStore, clients: Clients, plan: Path
+) -> None:
+    """A lapsed wait says nothing for anybody: the report comes without a next step, and later with it."""
+    agent, ana = clients.agent(), store.person()
+
+    def present(ask: Ask) -> None:
+        if "do next" not in ask.prompt.title:
+            ana.answer(ask.ask_id, "D")
+
+    def ask_again() -> CompletionReport:
+        return agent.review(
+            ROUND_OF_FIVE, document=plan, durable=True, document_type="plan", present=present, wait=0
+        )
+
+    assert ask_again().next_step is None
+    (waiting,) = agent.inbox()
+    assert ask_again().next_step is None
+    assert agent.inbox() == [waiting]
+    ana.answer(waiting.ask_id, "A")
+    assert ask_again().next_step is NextStep.GO_ON
 
 
 def test_finished_review_returns_its_report_and_does_nothing(store: ThrowawayStore, plan: Path) -> None:

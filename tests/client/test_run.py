@@ -38,11 +38,11 @@ from assent.protocol.run import DoneReason, Status
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
 from assent.testing import ThrowawayStore
 from tests.client.both import Clients, NewStore, only_on_a_file
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []
 
-BOUND = 10.0
 RUN_ID = "loop-1703123456-12345"
 
 
@@ -72,7 +72,7 @@ def beside(story: Callable[[Client], None], store: ThrowawayStore) -> Iterator[N
     thread = threading.Thread(target=live, daemon=True)
     thread.start()
     yield
-    thread.join(BOUND)
+    thread.join(PATIENCE)
     if faults:
         raise faults[0]
     assert not thread.is_alive()
@@ -80,7 +80,7 @@ def beside(story: Callable[[Client], None], store: ThrowawayStore) -> Iterator[N
 
 def until_logged(client: Client, kind: str, count: int = 1) -> None:
     """Wait until the log has so many events of a kind."""
-    until = time.monotonic() + BOUND
+    until = time.monotonic() + PATIENCE
     with client.door.follow(client.project, 0) as feed:
         while count:
             records = feed.wait(until - time.monotonic())
@@ -215,12 +215,12 @@ def test_task_that_is_cancelled_leaves_its_run_open(store: ThrowawayStore, is_pa
     async def cancel() -> None:
         begun = asyncio.Event()
         task = asyncio.create_task(drive(begun))
-        await asyncio.wait_for(begun.wait(), BOUND)
+        await asyncio.wait_for(begun.wait(), PATIENCE)
         if is_paused:
             await asyncio.to_thread(until_logged, person, "run.turn_ended")
         task.cancel()
         with suppress(asyncio.CancelledError):
-            await asyncio.wait_for(task, BOUND)
+            await asyncio.wait_for(task, PATIENCE)
 
     asyncio.run(cancel())
     left = person.find_run(RUN_ID)
@@ -267,9 +267,9 @@ def test_forked_child_does_not_drive_its_parents_run(store: ThrowawayStore) -> N
 
         fork = context.Process(target=child)
         fork.start()
-        assert told[0].poll(BOUND)
+        assert told[0].poll(PATIENCE)
         assert told[0].recv() == "run_taken"
-        fork.join(BOUND)
+        fork.join(PATIENCE)
         assert [turn.number for turn in turns] == [2]
 
 
@@ -312,6 +312,55 @@ def test_paused_run_waits_and_goes_on_when_it_is_resumed(clients: Clients, agent
                 order.append("paused")
     assert order == ["turn 1", "paused", "resume", "turn 2"]
     assert events(agent)[2:] == ["STATE paused", "STATE", "STATE", "DONE MAX_ITERATIONS"]
+
+
+@proves("I9", "I10")
+@pytest.mark.parametrize("reason", [None, "COMPLETE"])
+def test_run_that_is_paused_in_its_last_turn_waits_and_is_done_when_it_is_resumed(
+    clients: Clients, agent: Client, reason: str | None
+) -> None:
+    """Whether it came to its limit or said that it is over: no further turn, and DONE only behind the resume."""
+    order: list[str] = []
+
+    def resume(person: Client) -> None:
+        until_logged(person, "run.held")
+        order.append(person.find_run(RUN_ID).status)
+        person.resume(RUN_ID)
+
+    with beside(resume, clients.store), agent.run(run_id=RUN_ID, max=1 if reason is None else 5) as run:
+        for turn in run:
+            clients.store.person().pause(RUN_ID)
+            order.append(f"turn {turn.number}")
+            if reason is not None:
+                run.finish(reason)
+    assert order == ["turn 1", "paused"]
+    assert (run.state.status, run.state.reason) == (Status.DONE, reason or "MAX_ITERATIONS")
+    assert events(agent)[2:] == ["STATE paused", "STATE paused", "STATE", f"DONE {run.state.reason}"]
+
+
+@proves("I9", "I44")
+def test_run_that_is_left_while_it_is_paused_is_held_without_a_driver(agent: Client, ana: Client) -> None:
+    """Whoever drives it again has no turn; a resume ends it, also where nobody drives it."""
+    with agent.run(run_id=RUN_ID) as run:
+        assert next(iter(run)).number == 1
+        ana.pause(RUN_ID)
+    assert agent.find_run(RUN_ID).held == "COMPLETE"
+    with suppress(KeyboardInterrupt), agent.run(run_id=RUN_ID) as again:
+        assert (again.state.status, again.state.held) == (Status.PAUSED, "COMPLETE")
+        raise KeyboardInterrupt
+    ana.resume(RUN_ID)
+    kept = agent.find_run(RUN_ID)
+    assert (kept.status, kept.reason, kept.ended_by) == (Status.DONE, "COMPLETE", "agent:coder")
+
+
+@proves("I11")
+def test_cancel_of_a_held_run_is_abort(agent: Client, ana: Client) -> None:
+    """Though its work was over."""
+    with agent.run(run_id=RUN_ID) as run:
+        assert next(iter(run)).number == 1
+        ana.pause(RUN_ID)
+    ana.cancel(RUN_ID)
+    assert (run.look().status, events(agent)[-1]) == (Status.ABORTED, "ABORT USER_CANCELLED")
 
 
 @proves("I11")
@@ -367,7 +416,7 @@ def test_ask_of_a_cancelled_run_ends_the_turn(clients: Clients, agent: Client) -
     def work() -> None:
         with agent.run(run_id=RUN_ID) as run:
             for _ in run:
-                agent.ask("Which?", ["a", "b"], run_id=RUN_ID, wait=BOUND)
+                agent.ask("Which?", ["a", "b"], run_id=RUN_ID, wait=PATIENCE)
 
     with beside(cancel, clients.store), pytest.raises(Withdrawn):
         work()
@@ -590,7 +639,7 @@ def test_command_is_sent_again_until_the_store_is_free(
             held.enter_context(held_elsewhere(clients.store))
             patch.setattr(hub_module, "BUSY_SECONDS", 0.05)
             patch.setattr(hub_module, "_give_up", give_up_once)
-            assert ana.control(RUN_ID, "pause", wait=BOUND).is_success
+            assert ana.control(RUN_ID, "pause", wait=PATIENCE).is_success
         assert tries
 
 
@@ -617,7 +666,7 @@ def test_change_of_a_run_can_be_waited_for(clients: Clients, agent: Client, ana:
         with pytest.raises(StillOpen):
             ana.wait_for_run(RUN_ID, after, 0.02)
         with beside(lambda person: void(person.pause(RUN_ID)), clients.store):
-            assert ana.wait_for_run(RUN_ID, after, BOUND).status is Status.PAUSED
+            assert ana.wait_for_run(RUN_ID, after, PATIENCE).status is Status.PAUSED
 
 
 def void(_: object) -> None:

@@ -15,10 +15,10 @@ from assent.protocol.ask import State
 from assent.protocol.error import ConflictError, StillOpen, StoreError
 from assent.testing import ThrowawayStore
 from tests.client.both import only_on_a_file
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
-BOUND = 20.0
 OPTIONS = ["red fox", "blue fox"]
 
 
@@ -27,7 +27,7 @@ def run_all(threads: list[threading.Thread]) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(BOUND)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
 
 
@@ -36,7 +36,7 @@ def test_many_threads_share_one_client(store: ThrowawayStore) -> None:
     agent, answers = store.agent(), {}
 
     def ask(number: int) -> None:
-        answers[number] = agent.ask(f"Number {number}?", key=f"k{number}", wait=BOUND)
+        answers[number] = agent.ask(f"Number {number}?", key=f"k{number}", wait=PATIENCE)
 
     with store.scripted_person() as person:
         for _ in range(24):
@@ -52,7 +52,7 @@ def test_threads_that_use_one_key_share_one_ask(store: ThrowawayStore) -> None:
     start = threading.Barrier(8)
 
     def ask() -> None:
-        start.wait(BOUND)
+        start.wait(PATIENCE)
         ids.append(agent.open("Which?", OPTIONS, key="k").ask_id)
 
     run_all([threading.Thread(target=ask) for _ in range(8)])
@@ -78,7 +78,7 @@ def test_people_who_answer_at_once_have_one_winner(store: ThrowawayStore) -> Non
             won: list[str] = won,
             lost: list[ConflictError] = lost,
         ) -> None:
-            start.wait(BOUND)
+            start.wait(PATIENCE)
             try:
                 won.append(str(person.answer(ask_id, "1").answer.by))  # type: ignore[union-attr]  # it was answered
             except ConflictError as error:
@@ -99,7 +99,7 @@ def test_one_client_serves_several_event_loops(store: ThrowawayStore) -> None:
 
     async def ask(name: str) -> object:
         handle = await agent.open(f"{name}?", OPTIONS)
-        waiting = asyncio.create_task(handle.value(BOUND))
+        waiting = asyncio.create_task(handle.value(PATIENCE))
         await asyncio.to_thread(person.answer, handle.ask_id, "2")
         return await waiting
 
@@ -115,7 +115,7 @@ def test_loop_goes_on_while_its_tasks_wait(store: ThrowawayStore) -> None:
     async def wait_for_many(agent: AsyncClient) -> int:
         asks = await asyncio.gather(*(agent.open("Which?", OPTIONS, key=f"k{n}") for n in range(100)))
         before = threading.active_count()
-        waits = [asyncio.create_task(handle.wait(BOUND)) for handle in asks]
+        waits = [asyncio.create_task(handle.wait(PATIENCE)) for handle in asks]
         await asyncio.sleep(0)
         assert threading.active_count() <= before + 1
         person = store.async_person()
@@ -154,17 +154,17 @@ def test_closed_client_tells_who_waits(store: ThrowawayStore) -> None:
     def wait() -> None:
         begun.set()
         try:
-            handle.wait(BOUND)
+            handle.wait(PATIENCE)
         except StoreError as error:
             told.append(error)
 
     thread = threading.Thread(target=wait)
     thread.start()
-    assert begun.wait(BOUND)
+    assert begun.wait(PATIENCE)
     while handle.ask_id not in agent.hub.waiters._waiting:
         threading.Event().wait(0.001)
     agent.close()
-    thread.join(BOUND)
+    thread.join(PATIENCE)
     assert len(told) == 1
     with pytest.raises(StillOpen):
         store.agent().wait(handle.ask_id, 0)
@@ -234,7 +234,7 @@ def test_client_is_used_after_forks(tmp_path: Path) -> None:
     script = tmp_path / "forks.py"
     script.write_text(textwrap.dedent(FORKS))
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.stdout.strip(), done.stderr) == ("[0, 0, 0, 0] ()", "")
 
@@ -270,6 +270,6 @@ def test_parent_that_closes_takes_nothing_from_its_child(tmp_path: Path) -> None
     script = tmp_path / "parent.py"
     script.write_text(textwrap.dedent(PARENT_CLOSES))
     done = subprocess.run(
-        [sys.executable, str(script)], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, str(script)], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     assert (done.stdout.strip(), done.stderr) == ("0 3 ()", "")

@@ -16,6 +16,7 @@ from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.token import ALL_PROJECTS, Token, digest_of, looks_like_token
 from assent.testing import FakeClock, ThrowawayStore
 from tests.client.both import Clients, only_on_a_file
+from tests.patience import PATIENCE
 from tests.samples import NOON
 from tests.work_samples import happened
 
@@ -167,7 +168,7 @@ def test_token_is_listed_where_it_was_made(clients: Clients) -> None:
 def read_files(folder: Path) -> bytes:
     """Return all that lies in a folder, read by another process: in ours that would drop the store's locks."""
     files = sorted(str(path) for path in folder.rglob("*") if path.is_file())
-    return subprocess.run(["cat", *files], capture_output=True, check=True, timeout=30).stdout
+    return subprocess.run(["cat", *files], capture_output=True, check=True, timeout=PATIENCE).stdout
 
 
 def test_store_that_is_stolen_holds_no_secret(clients: Clients) -> None:

@@ -1,15 +1,20 @@
 """Open questions through both clients: what an agent asks, how it stops its task, and how an answer lets it go on."""
 
+import json
 import re
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from assent.protocol.error import BadRequestError, CommandReusedError, ConflictError, NotFoundError
+from assent.client.client import Client
+from assent.protocol.error import BadRequestError, CommandReusedError, ConflictError, NotFoundError, StillOpen
+from assent.protocol.json_text import Json
 from assent.protocol.notification import NotificationKind, Source
+from assent.protocol.principal import Assurance
 from assent.protocol.task import OPEN_QUESTION_REASON, TaskStatus
-from tests.client.both import Clients
+from tests.client.both import Clients, only_on_a_file
 from tests.proves import proves
 from tests.work_samples import DATABASE, PAGES, asking, happened
 
@@ -241,7 +246,10 @@ def test_answers_one_by_one_come_back_to_their_questions(clients: Clients) -> No
         (second.question_id, "Yes."),
     ]
     assert [message.text for message in clients.agent().chat("task-1")] == ["SQLite\nYes."]
-    assert clients.agent().clarify("task-1") == "SQLite\nYes."
+    assert [(each.question_id, each.answer) for each in clients.agent().answers("task-1")] == [
+        (first.question_id, "SQLite"),
+        (second.question_id, "Yes."),
+    ]
 
 
 def test_answers_given_to_the_ask_come_back_to_their_questions(clients: Clients) -> None:
@@ -281,14 +289,26 @@ def test_answer_that_stands_in_the_chat_already_is_not_said_again(clients: Clien
     """Q-X11: who sends it to the chat and then resolves has said it once; so has who tries twice."""
     told = clients.agent().hand_in(asking(DATABASE)).notification
     assert told is not None
-    clients.person().post("execute:task-1", {"text": "SQLite"})
+    clients.person().post("execute:task-1", {"text": "SQLite", "notificationId": told.notification_id})
     for _ in range(2):
         clients.person().resolve(told.notification_id, "SQLite", command_id="cmd_once")
     assert [message.text for message in clients.agent().chat("task-1")] == ["SQLite"]
 
 
-def test_last_word_of_a_person_is_the_clarification_however_much_agents_write(clients: Clients) -> None:
-    """Q-U9: a chat that an agent floods hides nothing, and nothing of the agent's own is told."""
+def test_same_words_of_somebody_else_in_the_chat_are_not_the_answer(clients: Clients) -> None:
+    """Twin: the chat has the answer of the person who gave it, whoever said the same before."""
+    told = clients.agent().hand_in(asking(DATABASE)).notification
+    assert told is not None
+    clients.person("bob").post("execute:task-1", {"text": "SQLite", "notificationId": told.notification_id})
+    clients.person().resolve(told.notification_id, "SQLite")
+    assert [(line.by, line.is_copy) for line in clients.agent().chat("task-1")] == [
+        ("human:bob", False),
+        ("human:ana", True),
+    ]
+
+
+def test_answer_is_the_clarification_however_much_is_written_in_the_chat(clients: Clients) -> None:
+    """A chat that an agent floods hides nothing; and a line that answers nothing changes no answer."""
     told = clients.agent().hand_in(asking(DATABASE)).notification
     assert told is not None
     client = clients.agent()
@@ -296,9 +316,18 @@ def test_last_word_of_a_person_is_the_clarification_however_much_agents_write(cl
         client.post("execute:task-1", {"text": f"Use MySQL {number}"})
     clients.person().resolve(told.notification_id, "SQLite")
     assert client.clarify("task-1") == "SQLite"
-    clients.person().post("execute:task-1", "Rather PostgreSQL")
+    clients.person("bob").post("execute:task-1", "yes, the blue one")
+    assert client.clarify("task-1") == "SQLite"
+
+
+def test_word_of_a_person_is_the_clarification_where_nothing_was_asked(clients: Clients) -> None:
+    """Q-U9: the last one, and nothing of an agent's own."""
+    client = clients.agent()
+    for text in ("SQLite", "Rather PostgreSQL"):
+        clients.person().post("execute:task-1", text)
     client.post("execute:task-1", "Use MySQL after all")
     assert client.clarify("task-1") == "Rather PostgreSQL"
+    assert client.answers("task-1") == []
 
 
 def test_task_that_was_never_asked_about_has_no_clarification(clients: Clients) -> None:
@@ -383,10 +412,7 @@ def test_other_kinds_do_not_unblock(clients: Clients) -> None:
     """Q-X8: an API that works again answers no question."""
     client, person = clients.agent(), clients.person()
     client.create_task("Login", task_id="task-1")
-    told = client.hand_in(asking(DATABASE)).notification
-    assert told is not None
-    assert told.ask_id is not None
-    client.withdraw(told.ask_id)  # no question is left that would hold the task
+    client.hand_in(asking(DATABASE))
     blocked = client.add_notification(
         "execute", "task-1", ["No more tokens"], kind="api_blocked", error_code="rate_limit"
     )
@@ -425,21 +451,142 @@ def test_dismissed_question_lets_the_task_go_on_without_a_clarification(clients:
         person.resolve(told.notification_id, "SQLite")
 
 
-def test_dismissing_after_a_word_in_the_chat_is_answering_with_it(clients: Clients) -> None:
-    """Q-X12: what a person wrote since it was asked; not what was there before, nor what an agent wrote."""
+DROP = "May I drop the production table users?"
+DISMISSALS: dict[str, Callable[[Client, str], object]] = {
+    "dismiss": lambda person, told: person.dismiss(told),
+    "nothing": lambda person, told: person.resolve(told, {}),
+    "said so": lambda person, told: person.resolve(told, {"dismissed": True}),
+    "clear": lambda person, _: person.clear_notifications(),
+}
+
+
+@pytest.mark.parametrize("way", DISMISSALS)
+def test_dismissing_answers_nothing_whatever_was_said_and_answered_before(clients: Clients, way: str) -> None:
+    """Decision 13: the copy of another answer, a line without the id, and another person's are no answer."""
+    client, person, bob = clients.agent(), clients.person(), clients.person("bob")
+    client.create_task("Login", task_id="task-1")
+    person.post("execute:task-1", "yes")
+    first, second = (client.hand_in(asking(text)).notification for text in (DATABASE, DROP))
+    assert first is not None
+    assert second is not None
+    assert second.ask_id is not None
+    person.resolve(first.notification_id, "yes")
+    person.post("execute:task-1", "yes")
+    person.post("execute:task-1", {"text": "yes", "notificationId": first.notification_id})
+    bob.post("execute:task-1", {"text": "yes", "notificationId": second.notification_id})
+    client.post("execute:task-1", {"text": "yes", "notificationId": second.notification_id})
+    person.post(
+        "execute:task-1",
+        {"text": "yes", "notificationId": first.notification_id, "is_copy": False, "by": "human:ana"},
+    )
+    DISMISSALS[way](person, second.notification_id)
+    ask = client.show(second.ask_id)
+    assert ask.answer is None
+    assert ask.outcome is not None
+    assert (ask.outcome.state, ask.outcome.reason, ask.outcome.by) == ("declined", "dismissed", "human:ana")
+    assert happened(clients.store.agent()).count("ask.answered") == 1
+    assert client.find_notification(second.notification_id).is_dismissed
+    assert [(each.text, each.answer, each.state, each.reason) for each in client.answers("task-1")] == [
+        (DATABASE, "yes", "answered", ""),
+        (DROP, None, "declined", "dismissed"),
+    ]
+    told = client.clarify("task-1")
+    assert told is not None
+    assert told.splitlines()[1].endswith(f'"{DROP}" -> no answer (declined)')
+    assert client.find_task("task-1").status is TaskStatus.OPEN
+
+
+def test_reply_in_the_chat_is_the_answer_of_whoever_posted_it(clients: Clients) -> None:
+    """Decision 13, the text's own two calls: posted under the notification's id, and resolved by the same person."""
     client, person = clients.agent(), clients.person()
     client.create_task("Login", task_id="task-1")
-    person.post("execute:task-1", "Be quick.")
     told = client.hand_in(asking(DATABASE, PAGES)).notification
     assert told is not None
-    person.post("execute:task-1", {"text": "SQLite, no pages"})
-    client.post("execute:task-1", "I would like MySQL")
-    kept = person.dismiss(told.notification_id)
+    assert told.ask_id is not None
+    person.post("execute:task-1", {"text": "SQLite, no pages", "notificationId": told.notification_id})
+    client.post("execute:task-1", {"text": "I would like MySQL", "notificationId": told.notification_id})
+    kept = person.resolve(told.notification_id, {})
     assert kept.is_dismissed is False
     assert [each.answer for each in kept.responses or ()] == ["SQLite, no pages"] * 2
-    texts = [message.text for message in client.chat("task-1")]
-    assert texts == ["Be quick.", "SQLite, no pages", "I would like MySQL"]
-    assert client.clarify("task-1") == "SQLite, no pages"
+    assert [message.text for message in client.chat("task-1")] == ["SQLite, no pages", "I would like MySQL"]
+    answer = client.show(told.ask_id).answer
+    assert answer is not None
+    assert (answer.by, answer.assurance) == ("human:ana", "token" if clients.is_served else "declared")
+    assert client.find_task("task-1").status is TaskStatus.OPEN
+    assert person.resolve(told.notification_id, {}) == kept
+
+
+def test_reply_in_the_chat_is_no_answer_where_it_is_dismissed(clients: Clients) -> None:
+    """Twin: who says that there is no answer is believed."""
+    client, person = clients.agent(), clients.person()
+    told = client.hand_in(asking(DATABASE)).notification
+    assert told is not None
+    person.post("execute:task-1", {"text": "SQLite", "notificationId": told.notification_id})
+    assert person.dismiss(told.notification_id).is_dismissed
+
+
+@only_on_a_file
+def test_copy_of_an_answer_is_told_apart_in_the_record(clients: Clients) -> None:
+    """It says so beside the message, where nobody who posts can write."""
+    told = clients.agent().hand_in(asking(DATABASE)).notification
+    assert told is not None
+    forged: dict[str, Json] = {"text": "SQLite", "notificationId": told.notification_id, "is_copy": True}
+    clients.person().post("execute:task-1", forged)
+    clients.person().resolve(told.notification_id, "PostgreSQL")
+    posted = [
+        json.loads(record.body or b"")
+        for record in clients.store.agent().log()
+        if record.type == "topic.posted"
+    ]
+    assert [event.get("is_copy", False) for event in posted] == [False, True]
+    assert [line.is_copy for line in clients.agent().chat("task-1")] == [False, True]
+    assert clients.store.agent().verify().problems == ()
+
+
+@pytest.mark.parametrize("ending", ["answered", "declined", "withdrawn"])
+def test_every_answer_arrives_with_its_question(clients: Clients, ending: str) -> None:
+    """However the last one ends; and two that are the same are two."""
+    client, person = clients.agent(), clients.person()
+    client.create_task("Login", task_id="task-1")
+    asked = [client.hand_in(asking(text)).notification for text in (DATABASE, PAGES, DROP)]
+    notifications = [each for each in asked if each is not None]
+    assert len(notifications) == 3
+    for each in notifications[:2]:
+        person.resolve(each.notification_id, "yes")
+    ask_id = notifications[2].ask_id
+    assert ask_id is not None
+    if ending == "answered":
+        person.answer(ask_id, "no")
+    elif ending == "declined":
+        person.decline(ask_id, "Ask Bob.")
+    else:
+        client.withdraw(ask_id, "Not needed.")
+    last = {"answered": ("no", ""), "declined": (None, "Ask Bob."), "withdrawn": (None, "Not needed.")}
+    assert [
+        (each.notification_id, each.question_id, each.text, each.answer, each.state, each.reason)
+        for each in client.answers("task-1")
+    ] == [
+        *(
+            (
+                each.notification_id,
+                each.questions[0].question_id,
+                each.questions[0].text,
+                "yes",
+                "answered",
+                "",
+            )
+            for each in notifications[:2]
+        ),
+        (
+            notifications[2].notification_id,
+            notifications[2].questions[0].question_id,
+            DROP,
+            last[ending][0],
+            ending,
+            last[ending][1],
+        ),
+    ]
+    assert [line.text for line in client.chat("task-1")][:2] == ["yes", "yes"]
     assert client.find_task("task-1").status is TaskStatus.OPEN
 
 
@@ -466,9 +613,9 @@ def test_clearing_dismisses_each_and_leaves_no_task_blocked(clients: Clients) ->
     assert person.clear_notifications() == 0
 
 
-def test_agent_that_takes_its_question_back_leaves_the_task_blocked(clients: Clients) -> None:
-    """It has no answer; or it would let itself go on. A person opens the task."""
-    client, person = clients.agent(), clients.person()
+def test_task_whose_last_question_is_taken_back_is_open_and_has_no_answer(clients: Clients) -> None:
+    """However it was resolved (Q25, Q-X7); the record says that nobody answered."""
+    client = clients.agent()
     client.create_task("Login", task_id="task-1")
     told = client.hand_in(asking(DATABASE)).notification
     assert told is not None
@@ -477,10 +624,9 @@ def test_agent_that_takes_its_question_back_leaves_the_task_blocked(clients: Cli
     kept = client.find_notification(told.notification_id)
     assert (kept.status, kept.is_dismissed) == ("resolved", True)
     assert not kept.resolved_by.startswith("human:")
-    assert client.find_task("task-1").block_reason == OPEN_QUESTION_REASON
-    assert client.ready() == []
-    person.update_task("task-1", status="open")
-    assert len(client.ready()) == 1
+    assert [task.task_id for task in client.ready()] == ["task-1"]
+    assert client.clarify("task-1") is None
+    assert [(each.answer, each.state) for each in client.answers("task-1")] == [(None, "withdrawn")]
 
 
 # Repeats
@@ -735,3 +881,20 @@ def test_task_of_another_project_is_not_there(clients: Clients) -> None:
         with pytest.raises(NotFoundError):
             client.update_task(task_id, title="x")
     assert client.tasks() == []
+
+
+def test_no_to_an_approval_carries_its_words_by_its_notification_too(clients: Clients) -> None:
+    """With a yes, or alone, words are refused, and nothing has changed."""
+    agent, ana = clients.agent(), clients.person("ana", Assurance.TERMINAL)
+    with pytest.raises(StillOpen):
+        agent.approve("Drop users", action={"drop": "users"}, wait=0)
+    [told] = ana.notifications()
+    assert told.ask_id is not None
+    for wrong in ({"approved": True, "reason": "fine"}, {"reason": "not on a Friday"}):
+        with pytest.raises(BadRequestError, match="A reason"):
+            ana.resolve(told.notification_id, wrong)
+    assert agent.show(told.ask_id).is_open
+    ana.resolve(told.notification_id, {"approved": False, "reason": "not on a Friday"})
+    answer = agent.show(told.ask_id).answer
+    assert answer is not None
+    assert (answer.values, answer.reason) == ({"approve": ("Reject",)}, "not on a Friday")

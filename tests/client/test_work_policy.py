@@ -34,6 +34,7 @@ CALLS = [
     "ready",
     "chat",
     "clarify",
+    "answers",
     "policy",
     "set_policy",
 ]

@@ -6,11 +6,10 @@ import pytest
 
 from assent.storage.port import Listener, Store
 from tests.contract.conftest import MakeStore
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
-SOON = 10.0
-"""More than any ring takes."""
 NOW = 0.0
 
 
@@ -32,10 +31,10 @@ def test_ring_wakes_a_listener_of_another_store_object(pair: tuple[Store, Store]
     ours, theirs = pair
     listener = listen(theirs)
     heard: list[tuple[str, ...] | None] = []
-    thread = threading.Thread(target=lambda: heard.append(listener.wait(SOON)))
+    thread = threading.Thread(target=lambda: heard.append(listener.wait(PATIENCE)))
     thread.start()
     ours.bell.ring(["ask_1", "ask_2"], True)
-    thread.join(SOON)
+    thread.join(PATIENCE)
     listener.close()
     assert heard == [("ask_1", "ask_2")]
 
@@ -48,7 +47,7 @@ def test_ring_before_the_wait_is_not_lost(pair: tuple[Store, Store]) -> None:
     ours.bell.ring(["ask_2"], True)
     heard: list[str] = []
     while "ask_2" not in heard:
-        names = listener.wait(SOON)
+        names = listener.wait(PATIENCE)
         assert names
         heard += names
     assert heard == ["ask_1", "ask_2"]
@@ -61,11 +60,11 @@ def test_news_wakes_who_follows_the_feed_and_not_who_waits_for_an_end(pair: tupl
     ours, theirs = pair
     waiting, following = listen(theirs), listen(theirs, follows_feed=True)
     ours.bell.ring([], True)
-    assert following.wait(SOON)
+    assert following.wait(PATIENCE)
     assert waiting.wait(NOW) is None
     ours.bell.ring(["ask_1"], True)
-    assert following.wait(SOON)
-    assert waiting.wait(SOON) == ("ask_1",)
+    assert following.wait(PATIENCE)
+    assert waiting.wait(PATIENCE) == ("ask_1",)
     ours.bell.ring([], False)
     assert following.wait(NOW) is None
     waiting.close()
@@ -77,7 +76,7 @@ def test_ring_for_more_asks_than_fit_still_wakes(pair: tuple[Store, Store]) -> N
     ours, theirs = pair
     listener = listen(theirs)
     ours.bell.ring([f"ask_{number:018}" for number in range(5_000)], True)
-    heard = listener.wait(SOON)
+    heard = listener.wait(PATIENCE)
     assert heard
     assert len(heard) in (1, 5_000)
     listener.close()
@@ -96,7 +95,7 @@ def test_nudge_wakes_without_a_name(pair: tuple[Store, Store]) -> None:
     """Threads of one process wake each other's ear."""
     listener = listen(pair[0])
     listener.nudge()
-    assert listener.wait(SOON) == ()
+    assert listener.wait(PATIENCE) == ()
     assert listener.wait(NOW) is None
     listener.close()
 
@@ -107,5 +106,5 @@ def test_ring_after_a_listener_closed_reaches_the_others(pair: tuple[Store, Stor
     gone, here = listen(theirs), listen(theirs)
     gone.close()
     ours.bell.ring(["ask_1"], True)
-    assert here.wait(SOON) == ("ask_1",)
+    assert here.wait(PATIENCE) == ("ask_1",)
     here.close()

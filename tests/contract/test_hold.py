@@ -10,6 +10,7 @@ import pytest
 
 from assent.protocol.error import FlowTakenError
 from tests.contract.conftest import MakeStore
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -76,7 +77,7 @@ def test_processes_that_fight_for_a_hold_have_it_one_at_a_time(make_store: MakeS
     for fighter in fighters:
         fighter.start()
     for fighter in fighters:
-        fighter.join(60)
+        fighter.join(PATIENCE)
     assert [fighter.exitcode for fighter in fighters] == [0, 0, 0]
 
 
@@ -95,11 +96,11 @@ def test_hold_of_a_dead_process_can_be_taken_at_once(make_store: MakeStore) -> N
 
     holder = context.Process(target=take_and_stay)
     holder.start()
-    assert ready.wait(20)
+    assert ready.wait(PATIENCE)
     with pytest.raises(FlowTakenError, match=str(holder.pid)):
         store.hold("flow")
     holder.kill()
-    holder.join(20)
+    holder.join(PATIENCE)
     store.hold("flow").release()
 
 
@@ -113,7 +114,7 @@ def test_forked_child_holds_nothing_and_keeps_nothing(make_store: MakeStore) -> 
     def child() -> None:
         told[1].send(held.is_held)
         held.release()  # not its own: nothing happens
-        go.wait(20)
+        go.wait(PATIENCE)
 
     fork = context.Process(target=child)
     fork.start()
@@ -125,7 +126,7 @@ def test_forked_child_holds_nothing_and_keeps_nothing(make_store: MakeStore) -> 
     held.release()
     store.hold("flow").release()
     go.set()
-    fork.join(20)
+    fork.join(PATIENCE)
     assert fork.exitcode == 0
 
 
@@ -159,10 +160,10 @@ def test_hold_of_a_dead_process_is_not_held(make_store: MakeStore) -> None:
 
     holder = context.Process(target=take_and_stay)
     holder.start()
-    assert ready.wait(20)
+    assert ready.wait(PATIENCE)
     assert store.is_held("run")
     holder.kill()
-    holder.join(20)
+    holder.join(PATIENCE)
     assert not store.is_held("run")
 
 
@@ -182,4 +183,4 @@ def test_asking_never_keeps_anybody_from_taking_a_hold(make_store: MakeStore) ->
             store.hold("run").release()
     finally:
         over.set()
-        asker.join(20)
+        asker.join(PATIENCE)

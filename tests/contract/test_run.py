@@ -84,6 +84,8 @@ def test_run_with_every_part_comes_back_equal(make_store: MakeStore) -> None:
         7,
         moment,
         "human:ana",
+        "MAX_ITERATIONS",
+        "agent:coder",
         moment,
         "human:bob",
         "ERROR",

@@ -9,11 +9,11 @@ import pytest
 from assent.client.client import Client
 from assent.hub.compose import hub_on_file
 from assent.protocol.principal import Principal, Role
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
 PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "durable-flows.md"
-SOON = 30.0
 
 
 def test_example_of_durable_flows_asks_and_writes_the_choice(
@@ -30,9 +30,9 @@ def test_example_of_durable_flows_asks_and_writes_the_choice(
         with ana.hub.follow(ana.project, 0) as feed:
             running.start()
             while ana.count() == 0:
-                assert feed.wait(SOON)
+                assert feed.wait(PATIENCE)
         ana.answer(ana.inbox()[0].ask_id, "SQLite")
-        running.join(SOON)
+        running.join(PATIENCE)
         exec(example, {})
     assert capsys.readouterr().out == "SQLite\nSQLite\n"
     assert (tmp_path / "plan.md").read_text() == "Database: SQLite\n"

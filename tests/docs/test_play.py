@@ -87,7 +87,7 @@ def test_page_that_shows_something_else_is_reported(
 def test_page_with_other_ids_and_moments_is_the_same(tmp_path: Path) -> None:
     """They differ in every run, and must still be used consistently."""
     ask = "console play waits\n$ assent ask Tea? --key t < /dev/null\nwaiting for an answer: assent answer 7wqtb2 …"
-    answer = 'console play terminal=two\n$ assent answer 7wqtb2 yes\nana answered: "yes"'
+    answer = 'console play terminal=two\n$ assent answer 7wqtb2 yes\nana answered: "yes"\nAsked: Tea? (shop, agent:ana)'
     page = make_page(tmp_path, ask, answer, "console play more\nyes")
     assert play(page) == page.text
     with pytest.raises(PlayError, match="nothing on the terminals is the 8wqtb3"):

@@ -2,7 +2,6 @@
 
 import os
 import re
-import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +11,8 @@ import pytest
 from assent.protocol.ask import Ask
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
+from tools.node import find_node
 from tools.page import ROOT
 
 __all__: list[str] = []
@@ -19,7 +20,6 @@ __all__: list[str] = []
 EXAMPLE = ROOT / "examples" / "ask_over_http.mjs"
 PAGE = ROOT / "docs" / "reference" / "wire-format.md"
 QUESTION = ("Which database?", "PostgreSQL", "SQLite")
-SOON = 30.0
 
 
 @pytest.fixture
@@ -30,15 +30,13 @@ def server() -> Iterator[ThrowawayServer]:
 
 def start_example(server: ThrowawayServer, *words: str) -> subprocess.Popen[str]:
     """Start the example as an agent would."""
-    node = shutil.which("node")
-    assert node is not None, "The example needs node."
     environ = {
         "PATH": os.environ["PATH"],
         "ASSENT_STORE": server.url,
         "ASSENT_TOKEN": server.token("agent", "js"),
     }
     return subprocess.Popen(
-        [node, str(EXAMPLE), "shop", *words],
+        [find_node(), str(EXAMPLE), "shop", *words],
         env=environ,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -51,14 +49,14 @@ def await_ask(server: ThrowawayServer) -> Ask:
     ana = server.store.person()
     with ana.hub.follow(ana.project, 0) as feed:
         while not (waiting := ana.inbox()):
-            assert feed.wait(SOON)
+            assert feed.wait(PATIENCE)
     return waiting[0]
 
 
 def finish(example: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Return how it ended, and what it said."""
     try:
-        out, err = example.communicate(timeout=SOON)
+        out, err = example.communicate(timeout=PATIENCE)
     finally:
         example.kill()
     return example.returncode, out, err

@@ -36,7 +36,7 @@ from tests.proves import proves
 __all__: list[str] = []
 
 TEXT = "# Plan\n\nUse one cache.\nShip in May.\n"
-READ_ONLY = Writable(False, "document is read-only in this environment")
+READ_ONLY = Writable(False, "document is read-only in this environment", takes_words=False)
 UPPER = "import json, sys; told = json.load(sys.stdin); sys.stdout.write(told['document'].upper())"
 
 Program = Callable[..., Apply]
@@ -507,7 +507,7 @@ def test_command_can_answer_nothing(tmp_path: Path) -> None:
 def test_ordinary_document_can_be_appended_to(document: Path) -> None:
     """And looking at it changes nothing."""
     before = document.stat()
-    assert check(document) == Writable(True)
+    assert check(document) == Writable(True, takes_words=False)
     assert document.stat() == before
     assert list(document.parent.iterdir()) == [document]
 
@@ -544,14 +544,14 @@ def test_what_is_no_document_cannot_be_appended_to(document: Path, name: str, re
     """The reason can go on after a dash."""
     (document.parent / "folder").mkdir()
     os.mkfifo(document.parent / "pipe")
-    assert check(document.parent / name) == Writable(False, reason)
+    assert check(document.parent / name) == Writable(False, reason, takes_words=False)
 
 
 def test_link_inside_the_root_is_looked_at_where_it_leads(document: Path) -> None:
     """That is the file that would be replaced."""
     link = document.parent / "README.md"
     link.symlink_to("plan.md")
-    assert check(link) == Writable(True)
+    assert check(link) == Writable(True, takes_words=False)
     document.chmod(stat.S_IRUSR)
     assert check(link) == READ_ONLY
 

@@ -9,32 +9,11 @@ from typing import Any
 import psutil
 import pytest
 
-from assent.effects.child import child_of, uninterrupted
+from assent.effects.child import child_of
 
 __all__: list[str] = []
 
 SLEEPS = (sys.executable, "-c", "import time; time.sleep(60)")
-
-
-def test_interrupt_is_held_back_and_strikes_at_the_end() -> None:
-    """Never in the middle, never lost."""
-    done: list[str] = []
-
-    def store() -> None:
-        with uninterrupted():
-            os.kill(os.getpid(), signal.SIGINT)
-            done.append("stored")
-
-    with pytest.raises(KeyboardInterrupt):
-        store()
-    assert done == ["stored"]
-
-
-def test_interrupt_after_something_final_is_forgotten() -> None:
-    """What was done is told; nobody is left in doubt."""
-    with uninterrupted(is_final=True):
-        os.kill(os.getpid(), signal.SIGINT)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 @pytest.mark.parametrize("moment", ["while it starts", "while it runs", "while it is ended"])

@@ -6,11 +6,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from assent.effects.place import MAX_FILE_BYTES, Place, read_file
 from assent.protocol.error import EffectError, PathRefusedError
+from tests.chance import examples
 
 __all__: list[str] = []
 
@@ -143,7 +144,7 @@ def opened_files() -> Iterator[list[Path]]:
         yield seen
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(
     path=st.lists(
         st.sampled_from(

@@ -310,6 +310,8 @@ def test_values_that_do_not_fit_are_refused(values: dict[str, tuple[str, ...]]) 
         (Assurance.TOKEN, False, True),
         (Assurance.DECLARED, False, False),
         (Assurance.DECLARED, True, True),
+        (Assurance.HOST, False, False),
+        (Assurance.HOST, True, False),
     ],
 )
 def test_approval_needs_more_than_a_processs_word(

@@ -79,7 +79,7 @@ ADD_BLOCKED = replace(
 )
 ANSWER = ResolveNotification(FIRST, ANSWERS, via="http", assurance=Assurance.TOKEN, stamp=stamp())
 APPROVE = ResolveNotification(APPROVAL, approved=True, assurance=Assurance.TERMINAL, stamp=stamp())
-DISMISS = DismissNotification(FIRST, stamp())
+DISMISS = DismissNotification(FIRST, stamp=stamp())
 
 
 def fold(notification: Notification | None, *commands: NotificationCommand) -> Notification:
@@ -385,7 +385,7 @@ def test_second_word_is_the_same_or_a_conflict_that_names_the_winner(ending: str
 def test_second_word_without_a_body_changes_nothing(ending: str) -> None:
     """Q-X6: a newer question may have blocked the task again meanwhile."""
     after = fold(None, *ENDINGS[ending])
-    assert decide(after, DismissNotification(after.notification_id, LATE)) == ()
+    assert decide(after, DismissNotification(after.notification_id, stamp=LATE)) == ()
 
 
 def test_command_id_with_another_word_is_refused() -> None:
@@ -444,7 +444,7 @@ commands: st.SearchStrategy[NotificationCommand] = st.one_of(
         st.booleans(),
         stamps,
     ),
-    st.builds(DismissNotification, _ids, stamps),
+    st.builds(DismissNotification, _ids, stamp=stamps),
 )
 
 

@@ -32,6 +32,7 @@ from assent.engine.run_event import (
     RunDone,
     RunEscalated,
     RunEvent,
+    RunHeld,
     RunPaused,
     RunResumed,
     RunStarted,
@@ -124,6 +125,7 @@ EVENTS: dict[type[RunEvent], RunEvent] = {
     FramePushed: FramePushed(depth=1, frame=INNER, **HAPPENED),
     FramePopped: FramePopped(depth=1, reason="COMPLETE", **HAPPENED),
     RunPaused: RunPaused(**HAPPENED),
+    RunHeld: RunHeld(reason="COMPLETE", **HAPPENED),
     RunResumed: RunResumed(**HAPPENED),
     RunEscalated: RunEscalated(model="opus", **HAPPENED),
     RunDone: RunDone(reason="COMPLETE", **HAPPENED),
@@ -147,9 +149,10 @@ EXPECTED = {
         "TurnEnded": "paused",
         "FramePushed": "paused",
         "FramePopped": "paused",
+        "RunHeld": "paused",
         "RunResumed": "running",
         "RunEscalated": "paused",
-        "RunDone": "done",
+        "RunDone": "done",  # in logs of earlier versions
         "RunAborted": "aborted",
     },
     Status.DONE: {},
@@ -273,12 +276,50 @@ def test_resumed_run_goes_on_with_the_next_iteration() -> None:
     assert fold(run, begin()).top.frame.iter == 2
 
 
-def test_run_that_finishes_while_it_is_pausing_is_done() -> None:
-    """I-X8: DONE wins, and a later resume finds nothing."""
-    run = fold(None, start(), begin(), PAUSE, end(signal=DoneReason.COMPLETE))
-    assert run.status is Status.DONE
-    with pytest.raises(NotFoundError):
-        decide(run, RESUME)
+FINISH = FinishRun(RUN_ID, 1, DoneReason.STUCK, stamp())
+LAST: dict[str, tuple[RunCommand, ...]] = {
+    "COMPLETE": (begin(), PAUSE, end(signal=DoneReason.COMPLETE)),
+    "MAX_ITERATIONS": (begin(), end(), begin(), PAUSE, end()),
+    "STUCK": (begin(), PAUSE, FINISH),
+    "NO_MORE_ISSUES": (begin(), end(), PAUSE, PopFrame(RUN_ID, 1, 0, DoneReason.NO_MORE_ISSUES, stamp())),
+}
+"""A run of two iterations that is paused in its last one, by how it would be done."""
+
+
+@proves("I5", "I9", "I10")
+@pytest.mark.parametrize("reason", LAST)
+def test_run_that_is_paused_in_its_last_iteration_is_held(reason: str) -> None:
+    """It is done when somebody resumes it, without a further iteration: by whoever said so, and not by who resumed."""
+    run = fold(None, start(new_frame(max=2)), *LAST[reason])
+    assert (run.status, run.held, run.top.is_open, run.reason) == (Status.PAUSED, reason, False, None)
+    assert state_message(run).status == "paused"
+    for late in (begin(), end(), FINISH, FailRun(RUN_ID, 1, "late", stamp())):
+        assert decide(run, late) == ()
+    run = fold(run, RESUME)
+    assert (run.status, run.reason, run.ended_by, run.held) == (Status.DONE, reason, str(AGENT), None)
+
+
+@proves("I44")
+@pytest.mark.parametrize("reason", LAST)
+def test_driver_that_died_finds_its_held_run_held(reason: str) -> None:
+    """The next one has nothing to do but to wait."""
+    run = fold(None, start(new_frame(max=2)), *LAST[reason], start())
+    assert (run.status, run.held, run.fence, run.top.is_interrupted) == (Status.PAUSED, reason, 2, False)
+    assert decide(run, begin(fence=2)) == ()
+    assert fold(run, RESUME).reason == reason
+
+
+@proves("I11")
+@pytest.mark.parametrize("reason", LAST)
+def test_held_run_that_is_cancelled_is_aborted(reason: str) -> None:
+    """A person's cancel wins over work that was over."""
+    run = fold(None, start(new_frame(max=2)), *LAST[reason], CANCEL)
+    assert (run.status, run.reason, run.ended_by) == (Status.ABORTED, "USER_CANCELLED", str(ANA))
+
+
+def test_run_that_fails_while_it_is_pausing_is_aborted() -> None:
+    """There is nothing to resume."""
+    assert fold(None, start(), begin(), PAUSE, end(failure="boom")).status is Status.ABORTED
 
 
 @proves("I11")

@@ -154,3 +154,24 @@ def test_message_s_id_is_the_same_for_every_try_and_of_no_other_message() -> Non
         for number in (7, 8)
     }
     assert len(others) == 8
+
+
+def test_target_of_a_person_is_that_person_s_and_no_agent_has_one() -> None:
+    """Whose it is stands in the log; a name may come without its role."""
+    (event,) = decide(None, adding(person="sam", stamp=BY_ANA))
+    target = evolve(None, event, project="p", sequence=4)
+    assert target.person == "human:sam"
+    assert [target.is_of(name) for name in ("human:sam", "sam", "human:ana", "", None)] == [
+        *(True, True),
+        *(False, False, False),
+    ]
+    assert not new_target().is_of("")
+    for name in ("agent:coder", "human:", "operator:ops", " sam"):
+        with pytest.raises(BadRequestError):
+            decide(None, adding(person=name, stamp=BY_ANA))
+
+
+def test_target_on_the_word_of_an_agent_s_host_is_refused() -> None:
+    """It is no more than a process's."""
+    with pytest.raises(ForbiddenError):
+        decide(None, adding(assurance=Assurance.HOST, stamp=BY_ANA))

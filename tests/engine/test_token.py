@@ -19,7 +19,7 @@ from assent.protocol.error import (
     ForbiddenError,
     NotFoundError,
 )
-from assent.protocol.principal import MAX_NAME, Assurance, Principal, Role
+from assent.protocol.principal import MAX_NAME, PROVEN, Assurance, Principal, Role
 from assent.protocol.token import (
     ALL_PROJECTS,
     DEFAULT_LIFE,
@@ -228,7 +228,7 @@ def test_person_and_operator_make_what_the_matrix_says(
     """Every cell: who answers or steers is made by more than a word, and who answers by people only."""
     command = stamped(creating(role, assurance=assurance, is_unattended=is_unattended), by)
     is_weighty = role in (Role.HUMAN, Role.OPERATOR)
-    is_enough = assurance is not Assurance.DECLARED or is_unattended or not is_weighty
+    is_enough = assurance in PROVEN or is_unattended or not is_weighty
     if role in MATRIX[by.role].split() and is_enough:
         (event,) = decide(None, command, project="p")
         assert isinstance(event, TokenCreated)
@@ -351,4 +351,4 @@ def test_any_commands_leave_a_token_that_its_log_makes_again(
         if isinstance(event, TokenCreated):
             assert timedelta(0) < event.expires_at - event.at <= timedelta(seconds=MAX_TOKEN_SECONDS)
             assert event.role in MINTS[Role(event.by.partition(":")[0])]
-            assert event.role not in WEIGHTY or event.assurance != Assurance.DECLARED or event.is_unattended
+            assert event.role not in WEIGHTY or event.assurance in PROVEN or event.is_unattended

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from assent import Ask, connect
-from tests.cli.shell import PATIENCE, Shell, Terminal, wait_for
+from tests.cli.shell import Shell, Terminal, wait_for
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 

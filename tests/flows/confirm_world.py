@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.client.drive import drive
 from assent.effects.direct import Direct
@@ -64,15 +65,13 @@ class World:
         *,
         replies: Sequence[Reply] = (),
         reports: Sequence[Json | Report | EffectError] = (),
-        is_after_confirmed: bool = False,
+        settled: tuple[str, ...] = (),
         summary: str = SUMMARY,
         track_dir: str = "/track",
     ) -> Verdict:
         """Drive the confirms of an owner and moment; everything that was scripted must have been used."""
         self.replies[:], self.reports[:] = replies, reports
-        inputs = ConfirmInputs(
-            "plan.xml", owner, Moment(moment), summary, "/workspace", track_dir, is_after_confirmed
-        )
+        inputs = ConfirmInputs("plan.xml", owner, Moment(moment), summary, "/workspace", track_dir, settled)
         if self.store is None:
             verdict = drive(confirm(inputs), self, self.performers, by="human:ana")
         else:
@@ -88,7 +87,7 @@ class World:
             )
         assert not self.replies
         assert not self.reports
-        return verdict
+        return replace(verdict, passed={}, name="", summary="")
 
     # The person, where it plays in memory
 

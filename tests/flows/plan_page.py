@@ -38,7 +38,9 @@ _PAGE = """\
 <?xml version="1.0" encoding="UTF-8"?>\r
 <!-- {remark} <confirm status="TODO"/> -->
 <plan>
-  <metadata><goal>status="TODO" &amp; über</goal></metadata>
+  <metadata><track_id>rename</track_id><track_name>Rename</track_name><goal>status="TODO" &amp; über</goal>
+    <created_at>2026-01-02T03:04:05Z</created_at><updated_at>2026-01-02T03:04:05Z</updated_at>
+    <status>in_progress</status><commit_mode>auto</commit_mode></metadata>
   <phases>
     <phase id='P1' name='Storage &lt;1&gt;'>{phase}
       <tasks>

@@ -53,11 +53,17 @@ def title(owner: str, moment: str) -> str:
     return f"Confirm (human) {named}. When={moment}. Summary: {SUMMARY}. Continue? (Y/N)"
 
 
-def is_asked(when: str, status: str, moment: str) -> bool:
-    """C26-C28, C-X4, C-X7: told in other words than the flow does."""
-    if when == "both" and moment == "after":
-        return status != "CANCELLED"
-    return when in (moment, "both") and status in ("TODO", "BLOCKED", "IN_PROGRESS")
+def is_asked(when: str, moment: str) -> bool:
+    """C26-C28: told in other words than the flow does."""
+    return {"before": moment == "before", "after": moment == "after", "both": True}[when]
+
+
+def claimed(status: str) -> str:
+    """Return what is said of a file that tells more than anybody did."""
+    return {
+        "DONE": "The file says DONE, and nobody confirmed it.",
+        "CANCELLED": "The file says CANCELLED, and nobody dropped it.",
+    }.get(status, "")
 
 
 # Every status, every when, every moment
@@ -67,20 +73,21 @@ def is_asked(when: str, status: str, moment: str) -> bool:
 @pytest.mark.parametrize(
     ("when", "status", "moment"), list(product(("before", "after", "both"), Status, ("before", "after")))
 )
-def test_human_confirm_is_asked_in_progress_and_done_after_a_yes_or_passed_untouched(
+def test_human_confirm_is_asked_in_progress_and_done_after_a_yes_whatever_the_file_says(
     world: World, when: str, status: str, moment: str
 ) -> None:
-    """The file says IN_PROGRESS before anybody is asked, and what is passed is not written at all."""
+    """The file says IN_PROGRESS before anybody is asked; DONE and CANCELLED that nobody said are told, and no yes."""
     spot, other = human("T1.1", when, status), human("P1", "both")
     world.write(other, spot)
     before = _writing(world.path)
-    if is_asked(when, status, moment):
+    if is_asked(when, moment):
         verdict = world.run("T1.1", moment, replies=["y"])
+        assert world.bodies == [claimed(status)]
         assert verdict == Verdict(How.CONFIRMED, by="human:ana", confirmed=1)
         assert world.asked == [(title("T1.1", moment), fill([other, spot.to("IN_PROGRESS")]))]
         assert world.holds(other, spot.to("DONE"))
     else:
-        assert world.run("T1.1", moment) == Verdict(How.CONFIRMED)
+        assert world.run("T1.1", moment) == Verdict(How.NOTHING)
         assert world.asked == []
         assert world.holds(other, spot)
         assert _writing(world.path) == before
@@ -96,13 +103,13 @@ def _writing(path: Path) -> tuple[int, int]:
 @pytest.mark.parametrize(
     ("when", "status", "moment"), list(product(("before", "after", "both"), Status, ("before", "after")))
 )
-def test_reviewer_runs_in_progress_and_done_without_blocking_issues_or_is_passed(
+def test_reviewer_runs_in_progress_and_done_without_blocking_issues(
     world: World, when: str, status: str, moment: str
 ) -> None:
     """The same moments as a human confirm; nobody is asked."""
     spot = ai("T1.1", when, status)
     world.write(spot)
-    if is_asked(when, status, moment):
+    if is_asked(when, moment):
         assert world.run("T1.1", moment, reports=[FINE]).how is How.CONFIRMED
         ((effect, file),) = world.reviewed
         assert (effect.agent, effect.moment, effect.owner_id) == ("critic", moment, "T1.1")
@@ -111,7 +118,7 @@ def test_reviewer_runs_in_progress_and_done_without_blocking_issues_or_is_passed
         assert file == fill([spot.to("IN_PROGRESS")])
         assert world.holds(spot.to("DONE"))
     else:
-        assert world.run("T1.1", moment) == Verdict(How.CONFIRMED)
+        assert world.run("T1.1", moment) == Verdict(How.NOTHING)
         assert world.reviewed == []
         assert world.holds(spot)
     assert world.asked == []
@@ -119,26 +126,19 @@ def test_reviewer_runs_in_progress_and_done_without_blocking_issues_or_is_passed
 
 @proves("C28")
 def test_both_is_two_separate_confirmations_with_done_between_them(world: World) -> None:
-    """C-X4: the file alone cannot tell the halves apart; the caller knows whether the after half was confirmed."""
+    """C-X4: the file alone cannot tell the halves apart; the caller knows which half was confirmed."""
     spot = human("P1", "both")
     world.write(spot)
     assert world.run("P1", "before", replies=["y"]).confirmed == 1
     assert world.holds(spot.to("DONE"))
-    assert world.run("P1", "before").confirmed == 0
-    assert world.run("P1", "after", replies=["y"]).confirmed == 1
+    before, after = "before:1.human", "after:1.human"
+    assert world.run("P1", "before", settled=(before,)).confirmed == 0
+    assert world.run("P1", "after", settled=(before,), replies=["y"]).confirmed == 1
+    assert world.bodies[1] == "", "the other half was confirmed: the file claims nothing"
     assert world.holds(spot.to("DONE"))
-    assert world.run("P1", "after", is_after_confirmed=True).confirmed == 0
+    assert world.run("P1", "after", settled=(before, after)).confirmed == 0
     assert [each[0] for each in world.asked] == [title("P1", "before"), title("P1", "after")]
     assert {each[1] for each in world.asked} == {fill([spot.to("IN_PROGRESS")])}
-
-
-@pytest.mark.parametrize("status", ["TODO", "BLOCKED", "IN_PROGRESS"])
-def test_after_half_that_stands_open_again_is_asked_though_it_was_confirmed_once(
-    world: World, status: str
-) -> None:
-    """Only DONE can be passed: a person who sets it back wants to be asked."""
-    world.write(human("P1", "both", status))
-    assert world.run("P1", "after", replies=["y"], is_after_confirmed=True).confirmed == 1
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
@@ -146,7 +146,7 @@ def test_owner_without_a_confirm_of_the_moment_goes_on_unasked(world: World, mom
     """C-U4: no confirm means no question; a task's confirm is not its phase's (C-X12)."""
     spot = human("T1.1", "both")
     world.write(spot)
-    assert world.run("P1", moment) == Verdict(How.CONFIRMED)
+    assert world.run("P1", moment) == Verdict(How.NOTHING)
     assert world.holds(spot)
 
 
@@ -229,11 +229,18 @@ def test_dropping_a_confirm_cancels_it_and_goes_on_with_the_next(world: World) -
     verdict = world.run("T1.1", "before", replies=["drop this confirm", "y"])
     assert verdict == Verdict(How.CONFIRMED, by="human:ana", confirmed=1)
     assert world.holds(first.to("CANCELLED"), second.to("DONE"))
-    assert world.run("T1.1", "before") == Verdict(How.CONFIRMED)
+
+
+def test_moment_whose_only_confirm_is_dropped_is_dropped_and_not_confirmed(world: World) -> None:
+    """A person does not want to be asked; that is no yes."""
+    world.write(human("T1.1", "before"))
+    verdict = world.run("T1.1", "before", replies=["drop this confirm"])
+    assert verdict == Verdict(How.DROPPED, by="human:ana")
+    assert world.holds(human("T1.1", "before", "CANCELLED"))
 
 
 def test_confirms_of_an_owner_run_in_the_order_of_the_file_each_with_its_status(world: World) -> None:
-    """C-X12: those of another moment and those that are settled are left alone."""
+    """C-X12: those of another moment and those that are settled in the store are left alone."""
     spots = [
         human("T1.1", "before"),
         human("T1.1", "after"),
@@ -243,7 +250,9 @@ def test_confirms_of_an_owner_run_in_the_order_of_the_file_each_with_its_status(
         ai("T1.1", "before", agent="two"),
     ]
     world.write(*spots)
-    verdict = world.run("T1.1", "before", replies=["y", "y"], reports=[FINE, RISKY])
+    verdict = world.run(
+        "T1.1", "before", replies=["y", "y"], reports=[FINE, RISKY], settled=("before:2.human",)
+    )
     assert verdict == Verdict(How.CONFIRMED, report=RISKY, by="agent:two", confirmed=4)
     assert world.holds(*(spot if number in (1, 3) else spot.to("DONE") for number, spot in enumerate(spots)))
     assert [effect.agent for effect, _ in world.reviewed] == ["one", "two"]
@@ -352,7 +361,7 @@ def test_reason_of_a_reviewer_that_failed_is_shown_on_one_line_and_not_endless(w
         ("N", How.DECLINED, "", "BLOCKED"),
         ("stop", How.STOPPED, "", "BLOCKED"),
         ("use another reviewer", How.CHANGES, "use another reviewer", "BLOCKED"),
-        ("drop this confirm", How.CONFIRMED, "", "CANCELLED"),
+        ("drop this confirm", How.DROPPED, "", "CANCELLED"),
     ],
 )
 def test_person_decides_like_at_any_confirm_where_a_reviewer_failed(
@@ -543,50 +552,83 @@ def test_edit_while_a_person_is_asked_survives(world: World) -> None:
     assert world.path.read_bytes() == page.replace(b"\r\n", b"\n\n")
 
 
-EDITS: dict[str, list[Spot]] = {
+GONE_FROM: dict[str, list[Spot]] = {
     "removed": [],
     "made an after": [human("T1.1", "after", "IN_PROGRESS")],
     "given to a reviewer": [ai("T1.1", "before", "IN_PROGRESS")],
-    "given a twin in front": [human("T1.1", "before"), human("T1.1", "before", "IN_PROGRESS")],
-    "given a twin behind": [human("T1.1", "before", "IN_PROGRESS"), human("T1.1", "before")],
     "moved to the phase": [human("P1", "before", "IN_PROGRESS")],
-    "cancelled": [human("T1.1", "before", "CANCELLED")],
-    "blocked": [human("T1.1", "before", "BLOCKED")],
-    "set back": [human("T1.1", "before", "TODO")],
 }
 
 
-@pytest.mark.parametrize("edit", EDITS)
+@pytest.mark.parametrize("edit", GONE_FROM)
 @pytest.mark.parametrize("moment", ["while a person is asked", "between read and write"])
-def test_edit_of_the_confirm_itself_is_seen_and_nothing_is_overwritten(
+def test_confirm_that_is_gone_when_its_answer_comes_is_missing_and_nothing_is_overwritten(
     world: World, edit: str, moment: str
 ) -> None:
-    """What a person decided there by hand is theirs, and a yes that was given to something else does not count."""
+    """A yes that was given to something else does not count."""
     world.write(human("T1.1", "before"))
 
     def save() -> str:
-        world.write(*EDITS[edit])
+        world.write(*GONE_FROM[edit])
         return "y"
 
     if moment == "between read and write":
         meddle(world, lambda: None, save)
     verdict = world.run("T1.1", "before", replies=[save if moment == "while a person is asked" else "y"])
-    assert verdict.how is How.FAILED
-    assert "in the meantime" in verdict.text
-    assert world.holds(*EDITS[edit])
+    assert verdict.how is How.MISSING
+    assert "by a person is missing" in verdict.text
+    assert world.holds(*GONE_FROM[edit])
 
 
-def test_reviewer_that_was_exchanged_while_it_ran_is_seen(world: World) -> None:
+@pytest.mark.parametrize("status", list(Status))
+@pytest.mark.parametrize("moment", ["while a person is asked", "between read and write"])
+@pytest.mark.parametrize(
+    ("reply", "how", "then"), [("y", How.CONFIRMED, "DONE"), ("n", How.DECLINED, "BLOCKED")]
+)
+def test_status_that_somebody_wrote_meanwhile_settles_nothing_and_the_file_follows_the_answer(
+    world: World, status: str, moment: str, reply: str, how: How, then: str
+) -> None:
+    """What the person said counts, whatever stood there when they said it."""
+    world.write(human("T1.1", "before"))
+
+    def save() -> str:
+        world.write(human("T1.1", "before", status))
+        return reply
+
+    if moment == "between read and write":
+        meddle(world, lambda: None, save)
+    verdict = world.run("T1.1", "before", replies=[save if moment == "while a person is asked" else reply])
+    assert verdict.how is how
+    assert world.holds(human("T1.1", "before", then))
+
+
+@pytest.mark.parametrize("is_in_front", [True, False])
+def test_twin_that_came_while_a_person_was_asked_is_asked_too(world: World, is_in_front: bool) -> None:
+    """One yes is one yes."""
+    spot, twin = human("T1.1", "before", "IN_PROGRESS"), human("T1.1", "before")
+    world.write(human("T1.1", "before"))
+
+    def save() -> str:
+        world.write(*((twin, spot) if is_in_front else (spot, twin)))
+        return "y"
+
+    assert world.run("T1.1", "before", replies=[save, "y"]).confirmed == 2
+    assert world.holds(spot.to("DONE"), twin.to("DONE"))
+
+
+def test_reviewer_that_was_exchanged_while_it_ran_is_missing(world: World) -> None:
     """One reviewer's report is not another's."""
     world.write(ai("T1.1", "before"))
     meddle(world, lambda: None, lambda: world.write(ai("T1.1", "before", "IN_PROGRESS", "other")))
-    assert world.run("T1.1", "before", reports=[FINE]).how is How.FAILED
+    assert world.run("T1.1", "before", reports=[FINE]).how is How.MISSING
     assert world.holds(ai("T1.1", "before", "IN_PROGRESS", "other"))
 
 
 @pytest.mark.parametrize("status", ["DONE", "CANCELLED"])
-def test_confirm_that_a_person_settled_while_another_waited_is_passed(world: World, status: str) -> None:
-    """It is looked at when its turn comes (C-X7)."""
+def test_confirm_that_somebody_settled_in_the_file_while_another_waited_is_asked(
+    world: World, status: str
+) -> None:
+    """And the card says what the file claims."""
     first, second = human("T1.1", "before"), human("T1.1", "before")
     world.write(first, second)
 
@@ -594,8 +636,9 @@ def test_confirm_that_a_person_settled_while_another_waited_is_passed(world: Wor
         world.write(first.to("IN_PROGRESS"), second.to(status))
         return "y"
 
-    assert world.run("T1.1", "before", replies=[save]).confirmed == 1
-    assert world.holds(first.to("DONE"), second.to(status))
+    assert world.run("T1.1", "before", replies=[save, "y"]).confirmed == 2
+    assert world.bodies == ["", claimed(status)]
+    assert world.holds(first.to("DONE"), second.to("DONE"))
 
 
 @pytest.mark.parametrize("content", [b"<plan>", b"<plan/>", None])

@@ -1,4 +1,4 @@
-"""A double of GitHub, and both ways to it: every test that asks for `channel` runs through each."""
+"""A double of GitHub, and the way to it. `test_channel` shows that both ways are the same; others take the shorter one."""
 
 import os
 import sys
@@ -50,10 +50,9 @@ def gh_environ(double: Double, fake_gh: Path) -> dict[str, str]:
     return {"PATH": path, "FAKE_GH_ADDRESS": double.address, "FAKE_GH_TOKEN": TOKEN, "GH_DEBUG": "api"}
 
 
-@pytest.fixture(params=["rest", "gh"])
-def channel(request: pytest.FixtureRequest) -> Channel:
+@pytest.fixture
+def channel(rest_environ: dict[str, str]) -> Channel:
     """Give a way to the double."""
-    environ: dict[str, str] = request.getfixturevalue(f"{request.param}_environ")
-    found = find_channel(environ)
+    found = find_channel(rest_environ)
     assert found is not None
     return found

@@ -22,6 +22,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import jsonschema
 
+from tests.patience import PATIENCE
+
 __all__ = ["HEAD", "TOKEN", "Double", "Fault", "serve"]
 
 TOKEN = "ghp_double"
@@ -118,6 +120,8 @@ class Double:
         self.author = "carl"
         """Who opened the pull request."""
         self.head = HEAD
+        self.pull: dict[str, Any] = {}
+        """What else it says of the pull request."""
         self.files: list[dict[str, Any]] = []
         self.lines: set[tuple[str, str, int]] = set()
         """File, side and line of all that can take a comment."""
@@ -251,7 +255,7 @@ class Double:
             raise Refused(404, "Not Found")
         name = f"{operation.method} {operation.entry['path'].removeprefix('/repos/{owner}/{repo}')}"
         doing: dict[str, Callable[[dict[str, str], dict[str, str], Any], Answer]] = {
-            "GET /pulls/{pull_number}": lambda *_: (200, {"head": {"sha": self.head}}),
+            "GET /pulls/{pull_number}": lambda *_: (200, {"head": {"sha": self.head}, **self.pull}),
             "GET /pulls/{pull_number}/files": lambda _, query, __: (200, _page(self.files, query)),
             "GET /pulls/{pull_number}/comments": lambda _, query, __: (200, _page(self.threads, query)),
             "POST /pulls/{pull_number}/comments/{comment_id}/replies": self._reply,
@@ -446,6 +450,6 @@ def serve() -> Iterator[Double]:
         yield double
     finally:
         server.shutdown()
-        thread.join(10)
+        thread.join(PATIENCE)
         server.server_close()
     assert double.complaints == []

@@ -56,11 +56,11 @@ def ask(method: str, path: str, headers: dict[str, str], body: bytes | None) -> 
     if body is not None:
         told["Content-Length"] = str(len(sent))
     place = os.environ["FAKE_GH_ADDRESS"].removeprefix("http://")
-    lines = [f"{method} /{path.removeprefix('/')} HTTP/1.1", f"Host: {place}"]
+    lines = [f"{method} {path} HTTP/1.1", f"Host: {place}"]
     lines += [f"{name}: {value}" for name, value in told.items()]
     host, _, port = place.partition(":")
     try:
-        with socket.create_connection((host, int(port)), timeout=20) as line:
+        with socket.create_connection((host, int(port)), timeout=120) as line:
             line.sendall("\r\n".join([*lines, "", ""]).encode() + sent)
             answer = b"".join(iter(lambda: line.recv(1 << 16), b""))
     except OSError:

@@ -22,12 +22,21 @@ from assent.effects.github.rest import RestChannel, rest_channel
 from assent.protocol.canonical import Json
 from assent.protocol.error import EffectError, GitHubError
 from tests.github.double import TOKEN, Double, Fault
+from tests.patience import PATIENCE
 from tests.proves import proves
 from tools.github_schema import OPERATIONS
 
 __all__: list[str] = []
 
 PULL = "/repos/acme/shop/pulls/7"
+
+
+@pytest.fixture(params=["rest", "gh"])
+def channel(request: pytest.FixtureRequest) -> Channel:
+    """Give each way to the double."""
+    found = find_channel(request.getfixturevalue(f"{request.param}_environ"))
+    assert found is not None
+    return found
 
 
 def refused(channel: Channel, method: str = "GET", path: str = PULL, body: Json = None) -> GitHubError:
@@ -259,7 +268,7 @@ def answering(*pieces: bytes) -> Iterator[str]:
         thread = threading.Thread(target=serve, daemon=True)
         thread.start()
         yield f"http://127.0.0.1:{server.getsockname()[1]}"
-        thread.join(10)
+        thread.join(PATIENCE)
 
 
 def test_answer_that_is_too_long_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -288,7 +297,7 @@ def test_redirect_is_not_followed_with_the_token(double: Double) -> None:
 def run(source: str) -> str:
     """Return what a fresh Python prints."""
     done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=60
+        [sys.executable, "-c", source], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     return done.stdout.strip()
 
@@ -326,7 +335,7 @@ def test_double_refuses_what_the_schema_does_not_have(rest_environ: dict[str, st
     for method, path, body in wrong:
         assert refused(channel, method, path, body).status == 400
     assert len(double.complaints) == len(wrong)
-    connection = http.client.HTTPConnection(double.address.removeprefix("http://"), timeout=10)
+    connection = http.client.HTTPConnection(double.address.removeprefix("http://"), timeout=PATIENCE)
     connection.request("GET", PULL)
     assert connection.getresponse().status == 400
     connection.close()

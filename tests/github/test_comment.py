@@ -6,19 +6,27 @@ import pytest
 from msgspec.structs import replace
 
 from assent.effects.github.channel import Channel
+from assent.protocol.answer import find_destructive
 from assent.protocol.approval import approval_prompt
 from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.canonical import digest
-from assent.protocol.error import ConflictError, ForbiddenError, GitHubError, StoreBusyError
+from assent.protocol.error import (
+    ConfirmFirstError,
+    ConflictError,
+    ForbiddenError,
+    GitHubError,
+    StoreBusyError,
+)
 from assent.protocol.gate import CHUNK_LOOP, PHASE_GATE, Gate, check_question, render_gate
-from assent.protocol.principal import parse_principal
-from assent.protocol.prompt import Prompt, question
+from assent.protocol.principal import Assurance, parse_principal
+from assent.protocol.prompt import Option, Prompt, question
 from assent.protocol.reply import recognise
 from assent.surfaces import comment as comment_module
 from assent.surfaces.card import short_id
 from assent.surfaces.comment import Collected, collect
 from assent.surfaces.comment_author import Author, principal_of
 from assent.surfaces.comment_gate import PostedGate, close_gate, post_gate
+from assent.surfaces.comment_text import render_answered
 from tests.github.double import HEAD, Double, Fault
 from tests.github.samples import PULL
 from tests.proves import proves
@@ -44,23 +52,26 @@ class Desk:
         self.is_wary = False
         """It takes nobody's word for an answer."""
 
-    def answer(self, author: Author, text: str) -> Ask:
+    def answer(self, author: Author, text: str, *, reason: str = "", is_confirmed: bool = False) -> Ask:
         """Take a recognised reply."""
         principal = author.principal
         self.heard.append((str(principal), text))
         if self.is_wary:
             raise ForbiddenError("A process's word is not enough.")
         values = recognise(self.ask.prompt, text)
+        if find_destructive(self.ask.prompt, values) is not None and not is_confirmed:
+            raise ConfirmFirstError
         if not self.ask.is_open:
             raise ConflictError(ask=self.ask)
-        given = new_answer(values=values, text=text, by=str(principal))
+        given = new_answer(values=values, text=text, by=str(principal), reason=reason)
         self.ask = replace(self.ask, state=State.ANSWERED, answer=given)
         return self.ask
 
     def decline(self, author: Author, reason: str) -> Ask:
         """Take a no."""
         self.heard.append((str(author.principal), f"declined: {reason}"))
-        self.ask = replace(self.ask, state=State.DECLINED, outcome=new_outcome(State.DECLINED))
+        outcome = new_outcome(State.DECLINED, by=str(author.principal), reason=reason)
+        self.ask = replace(self.ask, state=State.DECLINED, outcome=outcome)
         return self.ask
 
 
@@ -383,10 +394,10 @@ def test_failing_store_loses_no_reply_and_repeats_no_echo(scene: Scene, double: 
     double.say("ana", "1")
 
     class Busy(Desk):
-        def answer(self, author: Author, text: str) -> Ask:
+        def answer(self, author: Author, text: str, *, reason: str = "", is_confirmed: bool = False) -> Ask:
             if text == "1":
                 raise StoreBusyError
-            return scene.desk.answer(author, text)
+            return scene.desk.answer(author, text, reason=reason, is_confirmed=is_confirmed)
 
     with pytest.raises(StoreBusyError):
         scene.collect(desk=Busy(scene.desk.ask))
@@ -533,6 +544,162 @@ def test_approval_whose_action_does_not_fit_can_only_be_declined(channel: Channe
     assert scene.desk.heard == []
     double.say("ana", f"/gate {scene.name} decline")
     assert scene.collect().ask is not None
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "reject too risky",
+        "Reject: too risky",
+        "REJECT too\n\nrisky",
+        "decline too risky",
+        "decline\ntoo risky",
+    ],
+)
+def test_no_to_an_approval_has_its_words(channel: Channel, double: Double, words: str) -> None:
+    """Also where the action does not fit into the comment, and in the lines below; the comment says them."""
+    scene = approval_scene(channel, double, "x" * 70_000)
+    double.say("ana", f"/gate {scene.name} {words}")
+    ended = scene.collect().ask
+    assert ended is not None
+    end = ended.answer or ended.outcome
+    assert end is not None
+    assert end.reason == "too risky"
+    assert double.comments[0]["body"].split("\n")[0] in (
+        "**Answered** by `ana`: `Reject`, because `too risky`",
+        "**Closed**: declined by `ana`, because `too risky`",
+    )
+
+
+@pytest.mark.parametrize(
+    ("parts", "mark"),
+    [
+        ({}, ""),
+        ({"assurance": Assurance.HOST}, " (by an agent's host)"),
+        ({"is_unattended": True}, " (unattended)"),
+    ],
+)
+def test_closed_comment_marks_an_end_of_which_nobody_here_has_seen_a_person(
+    parts: dict[str, object], mark: str
+) -> None:
+    """An answer and a no alike."""
+    answered = replace(gate_ask(), state=State.ANSWERED, answer=replace(new_answer(), **parts))
+    assert render_answered("", answered).startswith(f"**Answered** by `ana`{mark}: ")
+    outcome = replace(new_outcome(State.DECLINED), **parts)
+    declined = replace(gate_ask(), state=State.DECLINED, outcome=outcome)
+    assert render_answered("", declined).startswith(f"**Closed**: declined by `ana`{mark}\n")
+
+
+def test_question_of_listed_options_is_declined_with_words(channel: Channel, double: Double) -> None:
+    """Where any text is an answer, or a gate has its own commands, the same words are none."""
+    scene = Scene(channel, double, question("Which?", ["Red", "Blue"]), Kind.QUESTION)
+    double.say("ana", f"/gate {scene.name} decline ask the designer")
+    ended = scene.collect().ask
+    assert ended is not None
+    assert ended.outcome is not None
+    assert ended.outcome.reason == "ask the designer"
+    for prompt, kind in ((question("Why?"), Kind.QUESTION), (GATE, Kind.GATE)):
+        double.comments.clear()
+        other = Scene(channel, double, prompt, kind)
+        double.say("ana", f"/gate {other.name} decline it")
+        other.collect()
+        assert other.desk.heard == [("human:ana@github", "decline it")]
+
+
+# What cannot be undone
+
+DELETE = question("What now?", [Option("d", "Delete it", destructive=True), Option("k", "Keep it")])
+
+
+def delete_scene(channel: Channel, double: Double, prompt: Prompt = DELETE) -> Scene:
+    """Return a question, one of whose options cannot be undone."""
+    return Scene(channel, double, prompt, Kind.QUESTION)
+
+
+@pytest.mark.parametrize("typed", ["1", "/gate {name} delete it"])
+def test_what_cannot_be_undone_is_asked_once_more_and_taken_from_the_same_person(
+    channel: Channel, double: Double, typed: str
+) -> None:
+    """In a comment that names it; also by a process that looks much later and remembers nothing."""
+    scene = delete_scene(channel, double)
+    first = double.say("ana", typed.format(name=scene.name))
+    assert scene.collect().ask is None
+    assert scene.collect().ask is None
+    asked = [each["body"] for each in double.comments if "assent:confirm" in each["body"]]
+    wanted = (
+        "`ana` chose `Delete it`. `Delete it` cannot be undone, so nothing was changed yet.\n\n"
+        f"If that is meant, `ana` writes a new comment: `/gate {scene.name} yes`. Anything else changes nothing.\n\n"
+        f"<!-- assent:confirm {first} -->"
+    )
+    assert asked == [wanted]
+    assert double.reactions == [(first, "eyes")]
+    double.say("mo", f"/gate {scene.name} yes")
+    double.say("ana", "yes")
+    assert scene.collect().ask is None
+    assert scene.desk.ask.is_open
+    double.say("ana", f"/gate {scene.name} Yes")
+    ended = scene.collect().ask
+    assert ended is not None
+    assert ended.answer is not None
+    assert (ended.answer.values, ended.answer.by) == ({"q1": ("d",)}, "human:ana@github")
+
+
+@pytest.mark.parametrize("between", ["no", "maybe"])
+def test_anything_but_the_word_confirms_nothing(channel: Channel, double: Double, between: str) -> None:
+    """And a yes that comes after it is a yes to nothing."""
+    scene = delete_scene(channel, double)
+    for typed in ("1", between, "yes"):
+        double.say("ana", f"/gate {scene.name} {typed}")
+        assert scene.collect().ask is None
+    assert scene.desk.ask.is_open
+
+
+@pytest.mark.parametrize("what", ["nothing was asked", "the choice", "the question", "another's choice"])
+def test_yes_counts_only_for_what_was_chosen_and_asked_as_it_stands(
+    channel: Channel, double: Double, what: str
+) -> None:
+    """Whoever may write can edit everybody's comments, and write what looks like ours."""
+    scene = delete_scene(channel, double)
+    if what != "nothing was asked":
+        double.say("mo" if what == "another's choice" else "ana", f"/gate {scene.name} 1")
+        scene.collect()
+        edited = {"the choice": -2, "the question": -1}.get(what)
+        if edited is not None:
+            double.comments[edited]["updated_at"] = "2031-01-01T00:00:00Z"
+    double.say("ana", f"/gate {scene.name} yes")
+    assert scene.collect().ask is None
+    assert scene.desk.ask.is_open
+
+
+def test_yes_after_a_new_commit_confirms_nothing(channel: Channel, double: Double) -> None:
+    """It was meant for another one."""
+    scene = delete_scene(channel, double)
+    double.say("ana", "1")
+    scene.collect()
+    double.head = "d" * 40
+    double.say("ana", f"/gate {scene.name} yes")
+    assert "new commit" in scene.collect().refusal
+    assert scene.desk.ask.is_open
+
+
+def test_word_that_is_a_choice_of_its_own_confirms_no_other(channel: Channel, double: Double) -> None:
+    """There another word is asked for; where the choice itself is that word, it is said twice."""
+    scene = delete_scene(channel, double, question("Go?", ["Yes", Option("a", "Wipe", destructive=True)]))
+    double.say("ana", "wipe")
+    scene.collect()
+    assert f"`/gate {scene.name} confirm`" in double.comments[-1]["body"]
+    double.say("ana", f"/gate {scene.name} yes")
+    ended = scene.collect().ask
+    assert ended is not None
+    assert ended.answer is not None
+    assert ended.answer.values == {"q1": ("Yes",)}
+    double.comments.clear()
+    again = delete_scene(channel, double, question("Wipe?", [Option("Yes", "Yes", destructive=True), "No"]))
+    for _ in range(2):
+        assert again.desk.ask.is_open
+        double.say("ana", f"/gate {again.name} yes")
+        again.collect()
+    assert not again.desk.ask.is_open
 
 
 def test_login_that_somebody_else_has_now_is_not_heard(scene: Scene, double: Double) -> None:

@@ -10,6 +10,7 @@ import pytest
 from assent import Ask
 from tests.cli.shell import Result, Shell, Terminal
 from tests.github.double import HEAD, Double, Fault
+from tests.patience import PATIENCE
 from tests.proves import proves
 
 __all__: list[str] = []
@@ -259,6 +260,76 @@ def test_an_answer_is_not_found_again_for_other_findings(run: Run, shell: Shell,
     assert len(double.submitted) == 1
 
 
+@proves("G12")
+def test_pull_request_that_went_on_is_asked_about_again_before_it_is_posted_to(
+    run: Run, shell: Shell, double: Double
+) -> None:
+    """The choice to post was made for another commit: one sentence, nothing posted, and the gate shows the new one."""
+    run("session", "findings.json")
+    for _ in range(3):
+        reply_to(shell, double, "1")
+        run("session", "--resume")
+    assert f"acme/shop#7 at commit {HEAD[:12]}: Request changes." in newest(double)
+    shell.answer(shell.only_open().ask_id, "Post all marked", "sam")
+    double.head = "d00d" + "0" * 36
+    again = run("session", "--resume")
+    assert again.status == 3
+    assert (
+        "Not posted: acme/shop#7 is at commit d00d00000000 by now, which is not the one that you were shown."
+        in again.err
+    )
+    assert double.submitted == []
+    gate = shell.only_open()
+    assert gate.prompt.body.startswith(
+        f"acme/shop#7 at commit {HEAD[:12]}, which is at commit d00d00000000 by now: Request changes."
+    )
+    assert run("session", "--resume").status == 3
+    assert shell.only_open() == gate
+    shell.answer(gate.ask_id, "Post all marked", "sam")
+    posted = run("session", "--resume", "--json")
+    assert (posted.status, posted.json["how"]) == (0, "posted"), posted.err
+    (review,) = double.submitted
+    assert review["commit_id"] == HEAD
+    assert "looked at commit" in review["body"]
+
+
+def test_posting_only_asks_again_where_the_pull_request_went_on(
+    run: Run, shell: Shell, double: Double
+) -> None:
+    """As a session does; the findings that were saved stay."""
+    run("session", "findings.json", "--post-only")
+    shell.answer(shell.only_open().ask_id, "Post all marked", "sam")
+    double.head = "d00d" + "0" * 36
+    assert run("session", "--post-only").status == 3
+    gate = shell.only_open()
+    assert "which is at commit d00d00000000 by now" in gate.prompt.body
+    assert double.submitted == []
+    shell.answer(gate.ask_id, "Post all marked", "sam")
+    assert run("session", "--post-only").out.startswith("Posted: 2 new comments")
+
+
+def test_yes_to_open_tasks_is_not_found_again_for_other_findings(
+    run: Run, shell: Shell, double: Double
+) -> None:
+    """Post anyway was said of what was to be posted then."""
+    run("session", "findings.json")
+    for text in ("1", "1", "todo: ask about rounding", "Continue"):
+        shell.answer(shell.only_open().ask_id, text, "sam")
+        run("session", "--resume", CLAUDECODE="1")
+    state = shell.folder / ".assent" / "review-state.md"
+    before = state.read_text()
+    shell.answer(shell.only_open().ask_id, "Post all marked", "sam")
+    run("session", "--resume", CLAUDECODE="1")
+    shell.answer(shell.only_open().ask_id, "y", "sam")
+    state.write_text(before.replace("Nobody checks the sum.", "Nobody saw this."))
+    run("session", "--resume", CLAUDECODE="1")
+    (gate,) = [ask for ask in shell.waiting() if ask.prompt.title == "Synthesis"]
+    shell.answer(gate.ask_id, "Post all marked", "sam")
+    again = run("session", "--resume", CLAUDECODE="1")
+    assert (again.status, double.submitted) == (3, [])
+    assert [ask.prompt.title for ask in shell.waiting()] == ["1 task is not done. Post anyway? [y/n]"]
+
+
 def test_only_gates_are_answered_by_comments(run: Run, shell: Shell, double: Double) -> None:
     """A planted note that ties a question of somebody else to the pull request leads to nothing."""
     asked = shell.open("Delete the production database?", "--option", "Yes", "--option", "No")
@@ -295,11 +366,11 @@ def test_gate_is_not_posted_to_a_repository_that_is_not_this_one(
         assert left.status == 3
         assert double.comments == []
         assert "acme/shop is not the repository of this folder or CI run" in left.err
-    subprocess.run(["git", "init", "-q", str(shell.folder)], check=True, timeout=30)
+    subprocess.run(["git", "init", "-q", str(shell.folder)], check=True, timeout=PATIENCE)
     subprocess.run(
         ["git", "-C", str(shell.folder), "remote", "add", "origin", "git@github.com:Acme/Shop.git"],
         check=True,
-        timeout=30,
+        timeout=PATIENCE,
     )
     assert run("session", "--resume", GITHUB_REPOSITORY=None).status == 3
     assert len(double.comments) == 1

@@ -161,12 +161,35 @@ def test_verdict_on_ones_own_pull_request_becomes_a_comment(
     assert "GitHub did not take the verdict" in double.reviews[0]["body"]
 
 
-def test_pull_request_that_went_on_is_told(channel: Channel, double: Double) -> None:
-    """Comments stand on the commit that was looked at."""
+def test_pull_request_that_went_on_gets_nothing_before_a_person_was_shown_where_it_is(
+    channel: Channel, double: Double
+) -> None:
+    """A choice holds for the commit that was shown; shown the new one, comments stand on the one that was looked at."""
     double.head = "d00d" + "0" * 36
-    posted = post(channel, posting(new_session(finding())))
+    session = new_session(finding())
+    assert post(channel, posting(session)) == Posted(0, 0, 0, moved_to=double.head)
+    assert double.writes() == []
+    posted = post(channel, posting(replace(session, moved_to=double.head)))
     assert "looked at commit c0ffee0; the pull request is at d00d00" in posted.note
     assert double.reviews[0]["commit_id"] == HEAD
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [{"number": 8}, {"base": {"repo": {"full_name": "acme/shop-mirror"}}}],
+    ids=["number", "repository"],
+)
+def test_pull_request_that_answers_for_another_gets_nothing(
+    channel: Channel, double: Double, answer: dict[str, Any]
+) -> None:
+    """Whatever leads there, a rename or a redirect: it is not the one that the person was shown."""
+    double.pull = answer
+    message = fail(channel, posting(new_session(finding())))
+    assert message in (
+        "GitHub has acme/shop#8 in the place of acme/shop#7.",
+        "GitHub has acme/shop-mirror#7 in the place of acme/shop#7.",
+    )
+    assert double.writes() == []
 
 
 def test_short_name_of_the_commit_is_made_whole(channel: Channel, double: Double) -> None:

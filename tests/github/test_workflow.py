@@ -15,8 +15,9 @@ from assent.client.embedded import EmbeddedDoor
 from assent.effects.github.rest import RestChannel
 from assent.surfaces.comment_hook import Hint, Hook
 from assent.surfaces.http.github import ProjectLedger
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
 from tests.github.double import TOKEN, Double
+from tests.patience import PATIENCE
 from tools.page import ROOT
 
 __all__: list[str] = []

@@ -10,10 +10,9 @@ import pytest
 from assent.hosts.crewai import PersonProvider, UnansweredError
 from assent.protocol.error import Declined, StillOpen
 from assent.testing import ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-PATIENCE = 20.0
 
 
 @dataclass
@@ -111,8 +110,9 @@ def test_declined_feedback_is_raised_and_never_the_default(store: ThrowawayStore
     flow = Flow("f1", PersonProvider(store.agent(), wait=PATIENCE))
     with store.scripted_person() as ana:
         ana.will_decline("Good enough?", "not my desk")
-        with pytest.raises(Declined):
+        with pytest.raises(Declined, match="not my desk") as no:
             flow.feedback("Draft", ["approved", "rejected"])
+    assert no.value.reason == "not my desk"
 
 
 def test_declined_question_of_a_flow_stops_it_although_crewai_swallows_failures(

@@ -28,11 +28,11 @@ from assent.protocol.error import (
 )
 from assent.protocol.principal import Assurance
 from assent.testing import FakeClock, ScriptedPerson, ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
 CONFIG = {"configurable": {"thread_id": "t1"}}
-PATIENCE = 20.0
 TOOL = {"action": "send", "args": {"to": "bob"}}
 ALL = {"allow_accept": True, "allow_edit": True, "allow_respond": True, "allow_ignore": True}
 """What Agent Inbox lets a person do."""
@@ -171,7 +171,7 @@ def test_inbox_accept_is_an_approval_of_the_whole_call(store: ThrowawayStore) ->
             {"type": "edit", "args": {"action": "send", "args": {"to": "eve"}}},
         ),
         (["Reject", "Answer in its place", "sent by hand"], {"type": "response", "args": "sent by hand"}),
-        (["Reject", "Ignore it"], {"type": "ignore", "args": None}),
+        (["Reject: by hand", "Ignore it"], {"type": "ignore", "args": None}),
     ],
     ids=["edit", "respond", "ignore"],
 )
@@ -190,8 +190,8 @@ def test_inbox_that_only_accepts_raises_a_no(store: ThrowawayStore) -> None:
     """There is no word for a no in it, and nothing may be made up."""
     graph = graph_of(inbox(allow_accept=True))
     with person_at(store) as ana:
-        ana.will_answer("Run send?", "Reject")
-        with pytest.raises(NoAnswer, match="ana rejected it"):
+        ana.will_answer("Run send?", "Reject: Bob left")
+        with pytest.raises(NoAnswer, match=r'ana rejected it .* Reason: "Bob left"'):
             run_until_done(store.agent(), graph, {"out": []}, CONFIG, wait=PATIENCE)
 
 
@@ -219,12 +219,12 @@ def test_middleware_requests_are_asked_at_once_and_decided_in_order(store: Throw
     with pytest.raises(StillOpen):
         answer_interrupts(agent, graph, CONFIG, wait=0)
     drop, send = sorted(ana.inbox(), key=lambda ask: ask.prompt.title)
-    ana.answer(drop.ask_id, "Reject")
+    ana.answer(drop.ask_id, "Reject", reason="it is in use")
     ana.answer(send.ask_id, "Approve")
     command = answer_interrupts(agent, graph, CONFIG, wait=0)
     (decided,) = resumed(command)
     assert [decision["type"] for decision in decided["decisions"]] == ["approve", "reject"]
-    assert "ana rejected it" in decided["decisions"][1]["message"]
+    assert 'Reason: "it is in use".' in decided["decisions"][1]["message"]
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ import pytest
 
 from assent.hosts import leftover
 from assent.hosts.leftover import DONE, NOTHING, Leftovers
+from tests.patience import PATIENCE
 
-_PATIENCE = 20.0
 Start = Callable[[str], subprocess.Popen[bytes]]
 
 
@@ -38,20 +38,20 @@ def start(mark: str) -> Iterator[Callable[[str], subprocess.Popen[bytes]]]:
         )
         shells.append(shell)
         assert shell.stdout is not None
-        assert select.select([shell.stdout], [], [], _PATIENCE)[0]
+        assert select.select([shell.stdout], [], [], PATIENCE)[0]
         assert shell.stdout.readline() == b"ready\n"
         return shell
 
     yield start
     for shell in shells:
         shell.kill()
-        shell.wait(_PATIENCE)
+        shell.wait(PATIENCE)
         assert shell.stdout is not None
         shell.stdout.close()
 
 
 def _wait_until_none(leftovers: Leftovers) -> None:
-    until = time.monotonic() + _PATIENCE
+    until = time.monotonic() + PATIENCE
     while leftovers.find():
         assert time.monotonic() < until, "something is left"
         select.select([], [], [], 0.02)
@@ -64,14 +64,14 @@ def test_marked_processes_are_found_in_any_session_and_ended(mark: str, start: S
     assert len(leftovers.find()) == 3
     assert leftovers.end(5.0)
     assert leftovers.find() == []
-    shell.wait(_PATIENCE)
+    shell.wait(PATIENCE)
 
 
 def test_what_ignores_the_request_is_killed_after_the_grace_time(mark: str, start: Start) -> None:
     """Asking first, and no asking any more then."""
     shell = start('trap "" TERM; echo ready; while :; do sleep 600; done')
     assert Leftovers({"ASSENT_TEST_MARK": mark}).end(0.2, group=shell.pid)
-    assert shell.wait(_PATIENCE) == -signal.SIGKILL
+    assert shell.wait(PATIENCE) == -signal.SIGKILL
 
 
 def test_processes_with_only_some_of_the_marks_are_left_alone(mark: str, start: Start) -> None:
@@ -92,8 +92,8 @@ def test_the_guard_ends_what_is_left_when_its_loop_dies(mark: str, start: Start)
     guard = _guard(mark)
     assert guard.stdin is not None
     guard.stdin.close()
-    shell.wait(_PATIENCE)
-    guard.wait(_PATIENCE)
+    shell.wait(PATIENCE)
+    guard.wait(PATIENCE)
     _wait_until_none(Leftovers({"ASSENT_TEST_MARK": mark}))
 
 
@@ -101,18 +101,18 @@ def test_the_guard_leaves_everything_alone_when_its_loop_ends_in_order(mark: str
     """What a finished loop left in the background on purpose goes on."""
     shell = start("echo ready; exec sleep 600")
     guard = _guard(mark)
-    guard.communicate(DONE + b"\n", timeout=_PATIENCE)
+    guard.communicate(DONE + b"\n", timeout=PATIENCE)
     assert guard.returncode == 0
     assert shell.poll() is None
     shell.kill()
-    shell.wait(_PATIENCE)
+    shell.wait(PATIENCE)
 
 
 def test_the_guard_forgets_the_group_of_a_command_that_has_ended(mark: str, start: Start) -> None:
     """By the time the loop dies, the number may be another program's."""
     innocent = start("unset ASSENT_TEST_MARK; echo ready; exec sleep 600")
     guard = _guard("another-" + mark)
-    guard.communicate(f"{innocent.pid}\n".encode() + NOTHING + b"\n", timeout=_PATIENCE)
+    guard.communicate(f"{innocent.pid}\n".encode() + NOTHING + b"\n", timeout=PATIENCE)
     assert innocent.poll() is None
 
 

@@ -15,10 +15,9 @@ from assent.hosts.openai_agents import answer_approvals, run_until_done, run_unt
 from assent.protocol.error import StillOpen
 from assent.protocol.principal import Assurance
 from assent.testing import ScriptedPerson, ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-PATIENCE = 20.0
 
 
 class ScriptedModel(Model):
@@ -92,11 +91,13 @@ def test_approved_call_runs_and_rejected_one_is_told_who_said_no(
     world, path = World(2), tmp_path / "run.json"
     with person_at(store) as ana:
         ana.will_answer(lambda ask: ask.prompt.action == {"name": "refund", "args": {"order": 0}}, "Approve")
-        ana.will_answer(lambda ask: ask.prompt.action == {"name": "refund", "args": {"order": 1}}, "Reject")
+        ana.will_answer(
+            lambda ask: ask.prompt.action == {"name": "refund", "args": {"order": 1}}, "Reject: paid"
+        )
         result = run_until_done(store.agent(), world.agent, "Go.", thread="t", path=path, wait=PATIENCE)
     assert world.refunded == [0]
     assert "refunded 0" in result.final_output
-    assert "ana rejected it" in result.final_output
+    assert 'Reason: "paid".' in result.final_output
     assert not path.exists()
 
 

@@ -14,10 +14,9 @@ from assent.hosts.pydantic_ai import answer_deferred, run_until_done, run_until_
 from assent.protocol.error import StillOpen
 from assent.protocol.principal import Assurance
 from assent.testing import ScriptedPerson, ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-PATIENCE = 20.0
 
 
 class World:
@@ -78,8 +77,8 @@ def test_rejected_call_is_denied_with_who_said_no(store: ThrowawayStore) -> None
     assert isinstance(requests, DeferredToolRequests)
     with person_at(store) as ana:
         ana.will_answer(lambda ask: ask.prompt.action == {"name": "refund", "args": {"order": 1}}, "Approve")
-        ana.will_decline(
-            lambda ask: ask.prompt.action == {"name": "refund", "args": {"order": 2}}, "too much"
+        ana.will_answer(
+            lambda ask: ask.prompt.action == {"name": "refund", "args": {"order": 2}}, "Reject: too much"
         )
         told = answer_deferred(store.agent(), requests, thread="t", wait=PATIENCE)
     assert told.approvals["c1"] == ToolApproved()

@@ -11,11 +11,11 @@ from assent.hosts.request import Request, Requests
 from assent.protocol.ask import Ask, State
 from assent.protocol.prompt import Prompt, question
 from assent.testing import ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
 PROMPT: Prompt = question("Which?", ["Red", "Blue"])
-PATIENCE = 20.0
 
 
 @pytest.fixture

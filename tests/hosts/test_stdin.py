@@ -8,10 +8,9 @@ import pytest
 from assent.hosts.stdin import EMPTY_LINE, ask_instead_of_input, human_input
 from assent.protocol.error import Declined, KeyReusedError, StillOpen
 from assent.testing import ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-PATIENCE = 20.0
 
 
 @pytest.fixture

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import assent
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -212,7 +213,7 @@ def test_time_and_chance_are_banned_outside_their_files(place: str, source: str,
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=PATIENCE,
     )
     assert ("TID251" in done.stdout) is is_banned
     assert done.returncode == int(is_banned)

@@ -14,6 +14,7 @@ from assent.protocol.error import AssentError
 from assent.protocol.principal import Principal
 from assent.protocol.prompt import Prompt
 from assent.testing import FakeClock, ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 from tests.samples import AGENT, NOON, WHICH, digest_of
 
 __all__ = ["PROJECT", "clock", "dump", "hub", "opening", "send", "send_group", "store", "tell", "tell_group"]
@@ -39,8 +40,6 @@ ON_A_FILE = {
     "test_task_is_told_that_the_store_is_busy_as_a_thread_is",
 }
 """Those of their tests that take hold of the file itself, as does every one that asks for its `path`."""
-BOUND = 10.0
-"""No single wait of these tests is longer."""
 
 
 @pytest.fixture
@@ -99,7 +98,7 @@ def tell(
     """Send one request and return what its sender is told."""
     future = hub.handle(request, project=project, principal=by, command_id=command_id)
     assert isinstance(future, LightFuture)
-    assert future.wait(BOUND)
+    assert future.wait(PATIENCE)
     return future.result()
 
 
@@ -120,7 +119,7 @@ def tell_group(hub: Hub, *requests: tuple[Request, Principal]) -> list[Told | As
                 hub.handle(request, project=PROJECT, principal=by, loop=loop) for request, by in requests
             ]
         loops = [future for future in futures if isinstance(future, asyncio.Future)]
-        return await asyncio.wait_for(asyncio.gather(*loops, return_exceptions=True), BOUND)
+        return await asyncio.wait_for(asyncio.gather(*loops, return_exceptions=True), PATIENCE)
 
     replies = asyncio.run(tell_all())
     told = [reply for reply in replies if isinstance(reply, Told | AssentError)]

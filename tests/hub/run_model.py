@@ -34,6 +34,7 @@ class ModelRun:
     status: str = "running"
     fence: int = 1
     reason: str | None = None
+    held: str | None = None
 
     @property
     def is_active(self) -> bool:
@@ -90,6 +91,7 @@ class Model:
             self.waiting.remove(request_id)
             if asked.state == "accepted":
                 self.answer(request_id, self.steer(asked))
+                self.end_held(asked.run_id)
             elif self.at - asked.posted_at > EXPIRY:
                 asked.state = "expired"
                 self.happened()
@@ -135,6 +137,13 @@ class Model:
             case _:
                 return "invalid_state", None
         return "success", self.state_of(asked.run_id)
+
+    def end_held(self, run_id: str) -> None:
+        """A run whose work was over while it was paused is done as soon as it runs again."""
+        run = self.runs.get(run_id)
+        if run is not None and run.status == "running" and run.held is not None:
+            run.status, run.reason = "done", run.held
+            self.say(run_id)
 
     def state_of(self, run_id: str) -> tuple[str, str, str]:
         """Return what the run says of itself."""
@@ -217,7 +226,7 @@ class Model:
     def end(self, run_id: str, fence: int, depth: int, signal: str | None, failure: str) -> None:
         """End an iteration."""
         run = self.driven(run_id, fence)
-        if run is None:
+        if run is None or run.held is not None:
             return
         loop = self.loop_at(run, depth)
         if not loop.is_open:
@@ -246,18 +255,23 @@ class Model:
     def pop(self, run_id: str, fence: int, depth: int) -> None:
         """End a loop."""
         run = self.driven(run_id, fence)
-        if run is not None and depth < len(run.loops):
+        if run is not None and run.held is None and depth < len(run.loops):
             self.over(run_id, depth, "COMPLETE")
 
     def finish(self, run_id: str, fence: int) -> None:
         """End the run."""
-        if self.driven(run_id, fence) is not None:
+        run = self.driven(run_id, fence)
+        if run is not None and run.held is None:
             self.over(run_id, 0, "COMPLETE")
 
     def over(self, run_id: str, depth: int, reason: str) -> None:
         """A loop is over; with the lowest, the run is."""
         run = self.runs[run_id]
-        if depth == 0:
+        if depth == 0 and run.status == "paused":
+            run.held = reason
+            run.loops[0].is_open = run.loops[0].is_interrupted = False
+            del run.loops[1:]
+        elif depth == 0:
             run.status, run.reason = "done", reason
         else:
             del run.loops[depth:]

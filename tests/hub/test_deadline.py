@@ -11,7 +11,8 @@ from assent.hub.hub import Hub
 from assent.protocol.ask import Ask, Consequence, State
 from assent.protocol.error import ConflictError, Expired
 from assent.testing import FakeClock, ThrowawayStore, throwaway
-from tests.hub.conftest import BOUND, PROJECT, opening, send, send_group
+from tests.hub.conftest import PROJECT, opening, send, send_group
+from tests.patience import PATIENCE
 from tests.samples import AGENT, ANA, BOB, NOON, microseconds
 
 __all__: list[str] = []
@@ -66,7 +67,7 @@ def test_asker_is_told_that_it_expired(store: ThrowawayStore, clock: FakeClock) 
     handle = agent.open("Ship it?", ["yes", "no"], deadline=MINUTE, consequence="deny")
     clock.advance(MINUTE)
     with pytest.raises(Expired, match="counts as a no"):
-        handle.value(BOUND)
+        handle.value(PATIENCE)
 
 
 @pytest.mark.parametrize("late", [timedelta(0), TICK, timedelta(days=1)])
@@ -161,7 +162,7 @@ SHORT = timedelta(milliseconds=60)
 def test_waiting_process_wakes_by_its_own_timer() -> None:
     """Nothing else happens in the store; the deadline alone wakes the asker."""
     with throwaway() as store, pytest.raises(Expired):
-        store.agent().ask("Ship it?", ["yes", "no"], deadline=SHORT, consequence="deny", wait=BOUND)
+        store.agent().ask("Ship it?", ["yes", "no"], deadline=SHORT, consequence="deny", wait=PATIENCE)
 
 
 def test_waiting_task_wakes_by_its_own_timer() -> None:
@@ -171,10 +172,10 @@ def test_waiting_task_wakes_by_its_own_timer() -> None:
         with throwaway() as store:
             agent = store.async_agent()
             later = await agent.open("Later?", ["yes", "no"], deadline=timedelta(hours=1), consequence="deny")
-            waiting = asyncio.create_task(later.wait(BOUND))
+            waiting = asyncio.create_task(later.wait(PATIENCE))
             await asyncio.sleep(0)
             with pytest.raises(Expired):
-                await agent.ask("Now?", ["yes", "no"], deadline=SHORT, consequence="deny", wait=BOUND)
+                await agent.ask("Now?", ["yes", "no"], deadline=SHORT, consequence="deny", wait=PATIENCE)
             waiting.cancel()
 
     asyncio.run(ask())
@@ -189,5 +190,5 @@ def test_deadline_of_a_dead_asker_is_applied_by_who_is_awake() -> None:
         with store.hub().follow(PROJECT, 1) as feed:
             gone = store.hub()
             send(gone, opening(deadline=SHORT, consequence="deny"))
-            seen = [record.type for _ in range(2) for record in feed.wait(BOUND)]
+            seen = [record.type for _ in range(2) for record in feed.wait(PATIENCE)]
     assert seen == ["ask.opened", "ask.expired"]

@@ -13,6 +13,7 @@ from assent.protocol.policy import Category, Level
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.task import Task, TaskId, TaskStatus
 from assent.testing import throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -23,7 +24,7 @@ OTHER = Principal(Role.AGENT, "other")
 def send(hub: Hub, request: Request, command_id: str, principal: Principal = CODER) -> object:
     """Send a request and return what is told."""
     future = hub.handle(request, project="test", principal=principal, command_id=command_id)
-    assert future.wait(10)  # type: ignore[union-attr]  # no loop was given
+    assert future.wait(PATIENCE)  # type: ignore[union-attr]  # no loop was given
     return future.result()
 
 
@@ -100,7 +101,7 @@ def test_two_of_one_group_are_done_once() -> None:
         futures = [
             hub.handle(post("hello"), project="test", principal=CODER, command_id="http_1") for _ in range(4)
         ]
-        told = [future.result() for future in futures if future.wait(10)]  # type: ignore[union-attr]  # as above
+        told = [future.result() for future in futures if future.wait(PATIENCE)]  # type: ignore[union-attr]  # as above
         assert len(told) == 4
         assert all(each == told[0] for each in told)
         assert log_length(hub) == 1

@@ -12,7 +12,8 @@ from assent.hub.feed import Feed
 from assent.hub.hub import Hub
 from assent.storage.port import Record
 from assent.testing import ThrowawayStore
-from tests.hub.conftest import BOUND, PROJECT, opening, send, send_group
+from tests.hub.conftest import PROJECT, opening, send, send_group
+from tests.patience import PATIENCE
 from tests.samples import AGENT, ANA
 
 __all__: list[str] = []
@@ -29,7 +30,7 @@ def collect(feed: Feed[Record], count: int) -> list[Record]:
     """Read until `count` events have come."""
     records: list[Record] = []
     while len(records) < count:
-        page = feed.wait(BOUND)
+        page = feed.wait(PATIENCE)
         assert page
         records += page
     return records
@@ -50,7 +51,7 @@ def test_feed_is_woken_by_another_process(store: ThrowawayStore, feed: Feed[Reco
     thread = threading.Thread(target=lambda: seen.extend(collect(feed, 1)))
     thread.start()
     send(store.hub(), opening())
-    thread.join(BOUND)
+    thread.join(PATIENCE)
     assert [record.type for record in seen] == ["ask.opened"]
 
 
@@ -61,7 +62,7 @@ def test_feed_resumes_after_a_number(hub: Hub) -> None:
     with hub.follow(PROJECT, 0) as first:
         assert [record.sequence for record in first.read(3)] == [1, 2, 3]
     with hub.follow(PROJECT, first.cursor) as second:
-        assert [record.sequence for record in second.wait(BOUND)] == [4, 5]
+        assert [record.sequence for record in second.wait(PATIENCE)] == [4, 5]
 
 
 def test_feed_of_one_project_is_silent_about_others(hub: Hub, feed: Feed[Record]) -> None:
@@ -102,16 +103,16 @@ def test_close_from_another_thread_ends_a_wait(hub: Hub) -> None:
         ) -> None:
             begun.set()
             try:
-                ends.append(feed.wait(BOUND))
+                ends.append(feed.wait(PATIENCE))
             except BaseException as error:  # noqa: BLE001 - any error is the failure looked for
                 ends.append(error)
 
         thread = threading.Thread(target=listen)
         thread.start()
-        assert begun.wait(BOUND)
+        assert begun.wait(PATIENCE)
         feed.close()
         feed.close()
-        thread.join(BOUND)
+        thread.join(PATIENCE)
         assert ends == [[]]
 
 
@@ -131,10 +132,10 @@ def test_closed_hub_ends_its_feeds(store: ThrowawayStore) -> None:
     """Nobody goes on listening to a store that was let go of."""
     hub = store.hub()
     feed = hub.follow(PROJECT, 0)
-    thread = threading.Thread(target=lambda: feed.wait(BOUND))
+    thread = threading.Thread(target=lambda: feed.wait(PATIENCE))
     thread.start()
     hub.close()
-    thread.join(BOUND)
+    thread.join(PATIENCE)
     assert not thread.is_alive()
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from assent.hub.future import LightFuture
 from assent.protocol.error import StoreBusyError
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -27,5 +28,5 @@ def test_result_that_is_not_there_yet_is_waited_for(error: StoreBusyError | None
     reader.join(0.05)
     assert (reader.is_alive(), got) == (True, [])
     future.set("saved" if error is None else None, error)
-    reader.join(10)
+    reader.join(PATIENCE)
     assert got == [error or "saved"]

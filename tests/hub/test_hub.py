@@ -44,7 +44,8 @@ from assent.protocol.principal import Principal, Role
 from assent.protocol.prompt import check_prompt, question
 from assent.storage.port import Transaction
 from assent.testing import FakeClock, ThrowawayStore
-from tests.hub.conftest import BOUND, PROJECT, dump, opening, send, send_group
+from tests.hub.conftest import PROJECT, dump, opening, send, send_group
+from tests.patience import PATIENCE
 from tests.samples import AGENT, ANA, BOB
 
 __all__: list[str] = []
@@ -325,7 +326,7 @@ def test_loop_is_not_blocked_by_a_store_that_is_held(store: ThrowawayStore, hub:
             assert isinstance(future, asyncio.Future)
             done, _ = await asyncio.wait({future}, timeout=0.05)
             assert not done
-        return await asyncio.wait_for(future, BOUND)
+        return await asyncio.wait_for(future, PATIENCE)
 
     reply = asyncio.run(ask())
     assert isinstance(reply, Ask)
@@ -344,7 +345,7 @@ def test_task_is_told_that_the_store_is_busy_as_a_thread_is(
             opening(key="given up"), project=PROJECT, principal=AGENT, loop=asyncio.get_running_loop()
         )
         assert isinstance(future, asyncio.Future)
-        await asyncio.wait_for(future, BOUND)
+        await asyncio.wait_for(future, PATIENCE)
 
     with held_elsewhere(store), pytest.raises(StoreBusyError):
         asyncio.run(ask())
@@ -387,7 +388,7 @@ def test_interrupt_after_the_commit_loses_no_wake(
             hub.handle(AnswerAsk(ask.ask_id, "2"), project=PROJECT, principal=ANA)
     for future in (waiting, elsewhere):
         assert not isinstance(future, asyncio.Future)
-        assert future.wait(BOUND)
+        assert future.wait(PATIENCE)
         assert future.result().state is State.ANSWERED
     assert send(hub, opening()).is_open
 
@@ -405,7 +406,7 @@ def test_many_threads_and_loops_get_their_own_replies(hub: Hub) -> None:
             loop = asyncio.get_running_loop()
             future = hub.handle(opening(key=f"{name}-{turn}"), project=PROJECT, principal=AGENT, loop=loop)
             assert isinstance(future, asyncio.Future)
-            reply = await asyncio.wait_for(future, BOUND)
+            reply = await asyncio.wait_for(future, PATIENCE)
             assert isinstance(reply, Ask)
             keys[f"{name}-{turn}"] = reply.key
 
@@ -422,7 +423,7 @@ def test_many_threads_and_loops_get_their_own_replies(hub: Hub) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(BOUND)
+        thread.join(PATIENCE)
     assert len(keys) == 60
     assert all(asked == answered for asked, answered in keys.items())
     audit = verify(hub.store)
@@ -439,10 +440,10 @@ def test_closed_hub_works_again_by_use(hub: Hub, store: ThrowawayStore) -> None:
     future = hub.wait(ask.ask_id, PROJECT)
     store.person().answer(ask.ask_id, "2")
     assert not isinstance(future, asyncio.Future)
-    assert future.wait(BOUND)
+    assert future.wait(PATIENCE)
     assert future.result().state is State.ANSWERED
     with hub.follow(PROJECT, 0) as feed:
-        assert len(feed.wait(BOUND)) == 3
+        assert len(feed.wait(PATIENCE)) == 3
 
 
 def test_new_ask_under_the_id_of_an_old_one_is_refused(hub: Hub) -> None:

@@ -10,6 +10,7 @@ from assent.hub.audit import verify
 from assent.hub.record import Step
 from assent.protocol.error import FlowDivergedError
 from assent.testing import ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -115,5 +116,5 @@ def test_follower_of_the_feed_is_rung_for_a_journal(store: ThrowawayStore, agent
     with store.hub().follow(store.project, 0) as feed:
         agent.write_step(OPENED)
         assert feed._listener is not None
-        assert feed._listener.wait(20)
+        assert feed._listener.wait(PATIENCE)
         assert [record.type for record in feed.read()] == ["flow.stepped"]

@@ -43,6 +43,7 @@ from assent.protocol.receipt import BY_POLICY, Receipt, ReceiptId, ReceiptLevel
 from assent.protocol.terms import Terms
 from assent.testing import FakeClock, ThrowawayStore
 from tests.hub.conftest import PROJECT, dump, opening, tell, tell_group
+from tests.patience import PATIENCE
 from tests.receipt_samples import ACTION, HOUR, RECEIPT_ID, REQUESTED, requesting
 from tests.run_samples import RUN_ID, new_frame
 from tests.samples import AGENT, ANA, BOB, digest_of
@@ -429,7 +430,7 @@ def test_sixteen_who_redeem_at_once_have_one_winner(store: ThrowawayStore, hub: 
     lost: list[AssentError] = []
 
     def spend(own: Hub) -> None:
-        start.wait(10)
+        start.wait(PATIENCE)
         try:
             told = tell(own, REDEEM)
         except AssentError as error:
@@ -442,7 +443,7 @@ def test_sixteen_who_redeem_at_once_have_one_winner(store: ThrowawayStore, hub: 
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(30)
+        thread.join(PATIENCE)
     assert len(won) == 1
     assert [type(error) for error in lost] == [ConflictError] * 15
     assert types(hub).count("receipt.redeemed") == 1

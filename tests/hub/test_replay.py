@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -38,6 +38,7 @@ from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.run import DoneReason, RunId
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.testing import FakeClock, throwaway
+from tests.chance import examples
 from tests.engine.strategies import PROMPTS
 from tests.run_samples import new_frame, request_text
 from tests.samples import AGENT, ANA, BOB, digest_of
@@ -148,7 +149,7 @@ def in_project(request: Request, project: str) -> Request:
     return request
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(st.tuples(requests, st.sampled_from(PEOPLE)), max_size=25))
 def test_replay_of_the_log_gives_the_rows(hub: Hub, script: list[tuple[Request | float, Principal]]) -> None:
     """Any commands, refused or not, with the clock moving both ways: rows and log never part."""

@@ -43,7 +43,8 @@ from assent.protocol.run import Run, RunId, Status
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC, Message
 from assent.storage.sqlite.store import SqliteStore
 from assent.testing import FakeClock, ThrowawayStore
-from tests.hub.conftest import BOUND, PROJECT, dump, opening, send, tell_group
+from tests.hub.conftest import PROJECT, dump, opening, send, tell_group
+from tests.patience import PATIENCE
 from tests.proves import proves
 from tests.run_samples import REQUEST_ID, RUN_ID, new_frame, request_text
 from tests.samples import AGENT, ANA, BOB
@@ -215,11 +216,13 @@ def test_pause_that_was_acknowledged_comes_before_the_drivers_next_step(hub: Hub
 
 @proves("I5", "I38")
 def test_pause_that_meets_the_end_of_the_run_is_answered(hub: Hub) -> None:
-    """Accepted before it: it succeeds and DONE follows. Posted behind it: not_found."""
+    """Accepted before it: the run is held until somebody resumes it. Posted behind it: not_found."""
     post(hub, request_text())
     drive(hub, FinishRun(RUN_ID, 1))
-    assert said(hub)[-3:] == ["RESULT success", "STATE paused", "DONE COMPLETE"]
-    assert steer(hub, "resume", "req-2")["code"] == "not_found"
+    assert said(hub)[-3:] == ["RESULT success", "STATE paused", "STATE paused"]
+    assert steer(hub, "resume", "req-2")["status"] == "success"
+    assert said(hub)[-3:] == ["RESULT success", "STATE", "DONE COMPLETE"]
+    assert steer(hub, "pause", "req-3")["code"] == "not_found"
 
 
 def test_several_accepted_controls_are_executed_in_their_order(hub: Hub) -> None:
@@ -290,7 +293,7 @@ def test_control_whose_sender_died_is_finished_by_who_waits(store: ThrowawayStor
     post(sender, request_text())
     sender.close()
     assert isinstance(changed, LightFuture)
-    assert changed.wait(BOUND)
+    assert changed.wait(PATIENCE)
     assert changed.result().status is Status.PAUSED
 
 
@@ -301,7 +304,7 @@ def test_control_is_executed_once_however_many_come_at_once(store: ThrowawayStor
     barrier = threading.Barrier(len(hubs))
 
     def finish(own: Hub) -> None:
-        barrier.wait(BOUND)
+        barrier.wait(PATIENCE)
         for _ in range(3):
             execute(own, REQUEST_ID)
 
@@ -309,7 +312,7 @@ def test_control_is_executed_once_however_many_come_at_once(store: ThrowawayStor
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(BOUND)
+        thread.join(PATIENCE)
     assert [payload["status"] for payload in results(hub)] == ["success"]
     assert said(hub).count("STATE paused") == 1
 
@@ -663,7 +666,7 @@ def test_end_of_a_run_withdraws_its_open_asks(store: ThrowawayStore, hub: Hub, e
     else:
         drive(hub, FinishRun(RUN_ID, 1) if ending == "done" else FailRun(RUN_ID, 1, "boom"))
     assert isinstance(waiting, LightFuture)
-    assert waiting.wait(BOUND)
+    assert waiting.wait(PATIENCE)
     outcome = waiting.result().outcome
     reason = {
         "cancel": f"ana cancelled the run {RUN_ID}.",
@@ -803,12 +806,12 @@ def test_change_of_a_run_wakes_who_waits_in_another_process(
     future = waiter.wait_for_run(RUN_ID, PROJECT, run.sequence)
     steer(hub, "pause")
     assert isinstance(future, LightFuture)
-    assert future.wait(BOUND)
+    assert future.wait(PATIENCE)
     paused = future.result()
     assert paused.status is Status.PAUSED
     past = waiter.wait_for_run(RUN_ID, PROJECT, run.sequence)
     assert isinstance(past, LightFuture)
-    assert past.wait(BOUND)
+    assert past.wait(PATIENCE)
     still = waiter.wait_for_run(RUN_ID, PROJECT, paused.sequence)
     assert isinstance(still, LightFuture)
     assert not still.wait(0.05)
@@ -837,13 +840,13 @@ def test_topic_is_followed_across_processes(store: ThrowawayStore, hub: Hub) -> 
         steer(hub, "pause")
         seen: list[Message] = []
         while len(seen) < 3:
-            found = feed.wait(BOUND)
+            found = feed.wait(PATIENCE)
             assert found
             seen += found
     assert [json.loads(bytes(message.body))["type"] for message in seen] == ["REQUEST", "ACK", "RESULT"]
     assert [message.sequence for message in seen] == [3, 4, 5]
     with hub.follow_topic(PROJECT, CURRENT_TOPIC, 5) as states:
-        assert [message.sequence for message in states.wait(BOUND)] == [6]
+        assert [message.sequence for message in states.wait(PATIENCE)] == [6]
 
 
 def test_several_runs_share_the_topic_of_states(hub: Hub) -> None:

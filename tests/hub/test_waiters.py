@@ -14,7 +14,8 @@ from assent.hub.waiters import NET_SECONDS
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.error import AssentError, NotFoundError, StillOpen, StoreError
 from assent.testing import ThrowawayStore
-from tests.hub.conftest import BOUND, PROJECT, opening, send
+from tests.hub.conftest import PROJECT, opening, send
+from tests.patience import PATIENCE
 from tests.samples import ANA
 
 __all__: list[str] = []
@@ -29,7 +30,7 @@ def wait(hub: Hub, ask: Ask) -> LightFuture[Ask]:
 
 def result(future: LightFuture[Ask]) -> Ask:
     """Return what a wait was woken with, in bounded time."""
-    assert future.wait(BOUND)
+    assert future.wait(PATIENCE)
     return future.result()
 
 
@@ -86,7 +87,7 @@ def test_net_is_not_starved_by_other_peoples_rings(
         assert result(future).state is State.ANSWERED
     finally:
         is_over.set()
-        noise.join(BOUND)
+        noise.join(PATIENCE)
     assert asker.waiters.ring_wakes == 0
 
 
@@ -140,7 +141,7 @@ def test_wait_that_was_given_up_is_forgotten(store: ThrowawayStore) -> None:
         assert caught.value.ask.is_open
     assert agent.hub.waiters._waiting == {}
     assert store.person().answer(handle.ask_id, "1").answer
-    assert handle.value(BOUND) == "one fox"
+    assert handle.value(PATIENCE) == "one fox"
 
 
 def test_wait_of_a_cancelled_task_is_forgotten(store: ThrowawayStore) -> None:
@@ -149,7 +150,7 @@ def test_wait_of_a_cancelled_task_is_forgotten(store: ThrowawayStore) -> None:
     async def cancel_one() -> str:
         agent = store.async_agent()
         handle = await agent.open("Which?", ["one fox", "two foxes"])
-        cancelled, patient = asyncio.create_task(handle.wait()), asyncio.create_task(handle.wait(BOUND))
+        cancelled, patient = asyncio.create_task(handle.wait()), asyncio.create_task(handle.wait(PATIENCE))
         while len(agent.hub.waiters._waiting.get(handle.ask_id, ())) < 2:  # noqa: ASYNC110 - until both wait
             await asyncio.sleep(0)
         cancelled.cancel()
@@ -228,7 +229,7 @@ def test_store_that_is_away_costs_time_but_not_the_ear(
 
 
 def _until(condition: Callable[[], bool]) -> None:
-    tick, until = threading.Event(), time.monotonic() + BOUND
+    tick, until = threading.Event(), time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < until
         tick.wait(0.01)

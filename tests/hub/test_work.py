@@ -34,6 +34,7 @@ from assent.protocol.error import (
     CommandReusedError,
     ConflictError,
     ForbiddenError,
+    TooLargeError,
 )
 from assent.protocol.notification import Notification, NotificationId, NotificationKind, Source
 from assent.protocol.policy import Category, Level
@@ -44,6 +45,7 @@ from assent.testing import ThrowawayStore
 from tests.hub.conftest import PROJECT, dump, opening, send, tell, tell_group
 from tests.hub.test_audit import audit, tamper
 from tests.notification_samples import ANSWERS, QUESTIONS
+from tests.patience import PATIENCE
 from tests.proves import proves
 from tests.samples import AGENT, ANA, BOB
 from tests.task_samples import TASK_ID
@@ -52,7 +54,6 @@ from tests.work_samples import DATABASE, PAGES, asking, happened
 __all__: list[str] = []
 
 ROUNDS = 200
-BOUND = 60.0
 TOLD = NotificationId("oq-00c0ffee")
 ASK_ID = AskId("ask_1")
 ASKING = TakeResult(AgentResult("coder", Source.EXECUTE, TASK_ID, "failed", QUESTIONS), TOLD, ASK_ID)
@@ -137,18 +138,44 @@ def test_several_of_one_transaction_see_each_other(store: ThrowawayStore, hub: H
     assert store.agent().verify().problems == ()
 
 
-def test_word_of_the_same_transaction_answers_what_is_dismissed_after_it(
+REPLY = PostMessage(f"execute:{TASK_ID}", b'{"text": "SQLite", "notificationId": "oq-00c0ffee"}')
+
+
+def test_reply_of_the_same_transaction_answers_what_is_resolved_after_it(
     store: ThrowawayStore, hub: Hub
 ) -> None:
-    """Q-X12 also where the chat is not yet in the file; and it is in the chat once."""
+    """Also where the chat is not yet in the file; and it is in the chat once."""
     blocked_task(hub)
-    _, kept = tell_group(
-        hub, (PostMessage(f"execute:{TASK_ID}", b'"SQLite"'), ANA), (DismissNotification(TOLD), BOB)
-    )
+    _, kept = tell_group(hub, (REPLY, ANA), (DismissNotification(TOLD, takes_reply=True), ANA))
     assert isinstance(kept, Notification)
     assert [each.answer for each in kept.responses or ()] == ["SQLite", "SQLite"]
     assert [message.text for message in store.agent().chat(TASK_ID)] == ["SQLite"]
     assert store.agent().verify().problems == ()
+
+
+def test_answer_from_the_chat_is_as_sure_as_whoever_resolved(store: ThrowawayStore, hub: Hub) -> None:
+    """What the door saw of the one who resolved, and not what a line in a chat is worth."""
+    blocked_task(hub)
+    tell(hub, REPLY, ANA)
+    resolving = DismissNotification(TOLD, "http", Assurance.TOKEN, takes_reply=True)
+    tell(hub, resolving, ANA)
+    answer = store.agent().show(ASK_ID).answer
+    assert answer is not None
+    assert (answer.by, answer.via, answer.assurance) == (str(ANA), "http", Assurance.TOKEN)
+
+
+def test_reply_that_agents_have_buried_is_not_taken_for_a_dismissal(store: ThrowawayStore, hub: Hub) -> None:
+    """A transaction must end; but who said something is not recorded as having said nothing."""
+    blocked_task(hub)
+    tell(hub, REPLY, ANA)
+    line = PostMessage(f"execute:{TASK_ID}", b'"MySQL!"')
+    for _ in range(20):
+        tell_group(hub, *[(line, AGENT)] * 1_000)
+    with pytest.raises(TooLargeError, match="send the answer as responses"):
+        tell(hub, DismissNotification(TOLD, takes_reply=True), ANA)
+    assert store.agent().find_notification(TOLD).is_open
+    tell(hub, ResolveNotification(TOLD, ANSWERS), ANA)
+    assert [each.answer for each in store.agent().answers(TASK_ID)] == ["SQLite", "Yes."]
 
 
 def test_refused_question_leaves_nothing_and_spares_its_neighbours(store: ThrowawayStore, hub: Hub) -> None:
@@ -173,7 +200,7 @@ def race(first: Callable[[], object], second: Callable[[], object]) -> list[obje
     barrier = threading.Barrier(2)
 
     def run(place: int, act: Callable[[], object]) -> None:
-        barrier.wait(BOUND)
+        barrier.wait(PATIENCE)
         try:
             told[place] = act()
         except AssentError as refusal:
@@ -183,7 +210,7 @@ def race(first: Callable[[], object], second: Callable[[], object]) -> list[obje
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(BOUND)
+        thread.join(PATIENCE)
         assert not thread.is_alive()
     return told
 

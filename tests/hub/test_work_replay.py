@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import count
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -34,6 +34,7 @@ from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.resolution import answer_all
 from assent.protocol.task import OPEN_QUESTION_REASON, TaskId, TaskStatus
 from assent.testing import FakeClock, throwaway
+from tests.chance import examples
 from tests.notification_samples import new_question
 from tests.samples import AGENT, ANA, BOB
 
@@ -124,7 +125,7 @@ def in_project(request: Request, project: str) -> Request:
     return request
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(st.lists(st.tuples(requests, st.sampled_from(PEOPLE)), max_size=25))
 def test_replay_of_work_gives_the_rows(hub: Hub, script: list[tuple[Request | float, Principal]]) -> None:
     """And at every end: an ask and its notification are open or over together, and an agent has answered nothing."""

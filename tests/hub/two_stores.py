@@ -59,6 +59,7 @@ from assent.protocol.token import TokenId
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.storage.port import Step
 from tests.notification_samples import QUESTIONS, new_response
+from tests.patience import PATIENCE
 from tests.receipt_samples import ACTION, requesting
 from tests.run_samples import new_frame, request_text
 from tests.samples import AGENT, ANA, BOB, digest_of
@@ -76,7 +77,6 @@ __all__ = [
     "tell_together",
 ]
 
-BOUND = 8.0
 PROJECTS = st.sampled_from(["test"] * 8 + ["other", "пёс 'q' %", "nul\0"])
 SENDERS = st.sampled_from([AGENT, AGENT, ANA, ANA, BOB, Principal(Role.OPERATOR, "op")])
 COMMANDS = st.sampled_from(["new"] * 5 + ["cmd_old", "http_old", "http_old2", "http_\0"])
@@ -220,7 +220,7 @@ def tell(hub: Hub, request: Request, project: str, by: Principal, command_id: st
     try:
         future = hub.handle(request, project=project, principal=by, command_id=command_id)
         assert isinstance(future, LightFuture)
-        assert future.wait(BOUND)
+        assert future.wait(PATIENCE)
         return future.result()
     except AssentError as error:
         return type(error), error.code, error.message
@@ -242,7 +242,7 @@ def tell_together(hub: Hub, project: str, requests: list[tuple[Request, Principa
                 except AssentError as error:
                     replies[place] = (type(error), error.code, error.message)
             await asyncio.sleep(0)  # the turn ends, and all of them are queued together
-        told = iter(await asyncio.wait_for(asyncio.gather(*futures, return_exceptions=True), BOUND))
+        told = iter(await asyncio.wait_for(asyncio.gather(*futures, return_exceptions=True), PATIENCE))
         return [replies[place] if place in replies else _plain(next(told)) for place in range(len(requests))]
 
     return asyncio.run(tell_all())

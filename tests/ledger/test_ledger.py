@@ -1,7 +1,6 @@
-"""The ledger counts what passing tests prove, and nothing else.
+"""The ledger counts what passing tests prove, in the run of the tests itself, and a false claim fails that run.
 
-Each test lays out a small tree of tests in a temporary folder and runs the ledger on it as `make ledger`
-does, in its own process.
+Most tests lay out a small tree of tests in a temporary folder and run pytest on it, in its own process.
 """
 
 import os
@@ -12,38 +11,70 @@ from textwrap import dedent
 
 import pytest
 
+from tests.patience import PATIENCE
 from tests.proves import PARTS, is_requirement, proves
-from tools.ledger import ROOT, asserts_something, fold
+from tools import ledger
+from tools.ledger import ROOT, Report, asserts_something, fold, judge
 
 __all__: list[str] = []
 
-HEAD = "import pytest\nfrom tests.proves import proves\n"
+HEAD = "import pytest\nfrom tests.proves import PARTS, proves\n"
+ALL = '@proves(*(f"{part}{n}" for part, total in PARTS.items() for n in range(1, total + 1)))\n'
 NOTHING_PROVEN = [f"{part} unproven: 1-{total}" for part, total in PARTS.items()]
+EVERYTHING = ["G 44/44", "C 46/46", "I 45/45", "W 76/76", "Q 31/31", "total 242/242"]
 
 
-def run_ledger(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the ledger on a folder that holds one test file with this source."""
+def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest, or what the arguments name instead, on a folder that holds one test file with this source."""
     (folder / "pytest.ini").write_text(
-        "[pytest]\nmarkers = proves(*ids): claimed ids\nstrict_markers = true\n"
-        "addopts = -pno:schemathesis -pno:langsmith_plugin\n"  # as ours, for their start takes a second
+        "[pytest]\nmarkers = proves(*ids): claimed ids\nstrict_markers = true\ntestpaths = trees\n"
     )
-    (folder / "test_tree.py").write_text(HEAD + dedent(source))
+    trees = folder / "trees"
+    trees.mkdir(exist_ok=True)
+    (trees / "conftest.py").write_text("from tools.ledger_plugin import pytest_configure\n")
+    (trees / "test_tree.py").write_text(HEAD + dedent(source))
     # Without the marks of the pytest that runs this test, and without the person's own options.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(
-        [sys.executable, "-m", "tools.ledger", "--root", str(folder), "--jobs", "0", *arguments],
-        cwd=ROOT,
-        env=env,
+        [
+            sys.executable,
+            "-m",
+            *(arguments if arguments[:1] == ("tools.ledger",) else ("pytest", "-q", *arguments)),
+        ],
+        cwd=folder,
+        env={
+            **env,
+            "PYTHONPATH": str(ROOT),
+            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+        },  # their start takes seconds
         capture_output=True,
         text=True,
         check=False,
-        timeout=100,
+        timeout=PATIENCE,
     )
 
 
-def test_ledger_counts_an_id_when_every_claiming_test_passes(tmp_path: Path) -> None:
-    """The lines are exactly those that `make ledger` promises, in the order of the requirements."""
-    done = run_ledger(
+def told(done: subprocess.CompletedProcess[str]) -> list[str]:
+    """Return what a run said about requirements, without the line that follows."""
+    _, found, after = done.stdout.partition(" requirements ")
+    return after.splitlines()[1:-1] if found else []
+
+
+@pytest.mark.parametrize("pool", [(), ("-p", "xdist", "-n", "2")], ids=["one process", "pool"])
+def test_whole_run_ends_with_its_ledger(tmp_path: Path, pool: tuple[str, ...]) -> None:
+    """The lines are exactly those that the project promises, in the order of the requirements; all full is a success."""
+    good = (
+        f"{ALL}def test_all():\n    assert len('a') == 1\n\ndef test_nothing():\n    assert len('a') == 1\n"
+    )
+    done = run(tmp_path, good, *pool)
+    assert [line for line in told(done) if "/" in line] == EVERYTHING
+    assert "unproven" not in done.stdout
+    assert done.returncode == 0
+
+
+def test_whole_run_with_an_unproven_requirement_fails(tmp_path: Path) -> None:
+    """Although every test passes."""
+    done = run(
         tmp_path,
         """
         @proves("G1", "G3")
@@ -55,27 +86,40 @@ def test_ledger_counts_an_id_when_every_claiming_test_passes(tmp_path: Path) -> 
             def test_method(self):
                 with pytest.raises(ValueError):
                     int("x")
-
-        def test_that_claims_nothing():
-            assert False
         """,
-        "--list",
     )
-    assert done.stdout.splitlines() == [
+    assert told(done)[:12] == [
         *("G 2/44", "C 0/46", "I 0/45", "W 0/76", "Q 1/31", "total 3/242"),
         "G unproven: 2, 4-44",
         *NOTHING_PROVEN[1:4],
         "Q unproven: 1-30",
-        "G1 -> test_tree.py::test_one",
-        "G3 -> test_tree.py::test_one",
-        "Q31 -> test_tree.py::TestGroup::test_method",
+        "ledger: no passing test proves 239 of the requirements.",
     ]
+    assert "2 passed" in done.stdout
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("trees/test_tree.py",),
+        ("-k", "one"),
+        ("-m", "proves"),
+        ("--deselect", "trees/test_tree.py::test_two"),
+    ],
+    ids=" ".join,
+)
+def test_narrowed_run_says_nothing_of_requirements(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    """It saw a part, so it judges nothing."""
+    source = "@proves('G1')\ndef test_one():\n    assert len('a') == 1\n\ndef test_two():\n    assert len('a') == 1\n"
+    done = run(tmp_path, source, *arguments)
+    assert told(done) == []
     assert done.returncode == 0
 
 
-def test_ledger_leaves_out_an_id_when_one_claiming_test_does_not_pass(tmp_path: Path) -> None:
-    """A failing, skipped, expected-to-fail or partly failing test keeps its ids unproven."""
-    done = run_ledger(
+def test_ledger_leaves_out_an_id_that_fails_or_never_passes(tmp_path: Path) -> None:
+    """A failing, skipped, expected-to-fail or partly failing test keeps its ids unproven; a skipped one harms no other."""
+    done = run(
         tmp_path,
         """
         @proves("C5", "C6")
@@ -86,7 +130,7 @@ def test_ledger_leaves_out_an_id_when_one_claiming_test_does_not_pass(tmp_path: 
         def test_bad():
             assert len("a") == 2
 
-        @proves("I3")
+        @proves("C6", "I3")
         @pytest.mark.skip
         def test_skipped():
             assert len("a") == 1
@@ -111,8 +155,7 @@ def test_ledger_leaves_out_an_id_when_one_claiming_test_does_not_pass(tmp_path: 
             assert len("a") == 1
         """,
     )
-    assert done.stdout.splitlines()[:6] == ["G 0/44", "C 1/46", "I 0/45", "W 0/76", "Q 0/31", "total 1/242"]
-    assert "ledger: 3 claiming test(s) did not pass" in done.stderr
+    assert told(done)[:6] == ["G 0/44", "C 1/46", "I 0/45", "W 0/76", "Q 0/31", "total 1/242"]
     assert done.returncode == 1
 
 
@@ -120,40 +163,61 @@ def test_ledger_leaves_out_an_id_when_one_claiming_test_does_not_pass(tmp_path: 
     ("source", "sentence"),
     [
         (
-            '@proves("G45")\ndef test_it():\n    assert len("a") == 1\n',
-            "ledger: test_tree.py cannot be loaded: ValueError: There is no requirement G45.",
-        ),
-        (
             '@pytest.mark.proves("X1")\ndef test_it():\n    assert len("a") == 1\n',
-            "ledger: test_tree.py::test_it claims X1, and there is no requirement X1.",
+            "claims X1, and there is no requirement X1.",
         ),
-        (
-            '@proves("G1")\ndef test_it():\n    len("a")\n',
-            "ledger: test_tree.py::test_it claims G1 but asserts nothing itself.",
-        ),
-        (
-            '@proves("G1")\ndef test_it():\n    assert True\n',
-            "ledger: test_tree.py::test_it claims G1 but asserts nothing itself.",
-        ),
+        ('@proves("G1")\ndef test_it():\n    len("a")\n', "claims G1 but asserts nothing itself."),
+        ('@proves("G1")\ndef test_it():\n    assert True\n', "claims G1 but asserts nothing itself."),
     ],
-    ids=["unknown-id", "unknown-id-in-a-bare-mark", "no-assertion", "assertion-of-a-constant"],
+    ids=["unknown-id-in-a-bare-mark", "no-assertion", "assertion-of-a-constant"],
 )
-def test_ledger_refuses_a_claim_that_cannot_stand(tmp_path: Path, source: str, sentence: str) -> None:
-    """A wrong claim is an error with one sentence, not a lower count."""
-    done = run_ledger(tmp_path, source, "--collect-only")
-    assert done.stderr.splitlines() == [sentence]
-    assert done.stdout == ""
+def test_claim_that_cannot_stand_fails_the_run(tmp_path: Path, source: str, sentence: str) -> None:
+    """Also where everything is proven by others; and the list without a run says the same."""
+    whole = f"{ALL}def test_all():\n    assert len('a') == 1\n\n{source}"
+    done = run(tmp_path, whole)
+    assert told(done)[:7] == [*EVERYTHING, f"ledger: trees/test_tree.py::test_it {sentence}"]
     assert done.returncode == 1
+    listed = run(tmp_path, whole, "tools.ledger", "--root", str(tmp_path), "--collect-only")
+    assert listed.stderr.splitlines()[0] == f"ledger: trees/test_tree.py::test_it {sentence}"
+    assert listed.returncode == 1
 
 
-def test_ledger_collecting_only_believes_claims_and_says_so(tmp_path: Path) -> None:
-    """The quick count runs no test."""
-    done = run_ledger(
-        tmp_path, '@proves("G2")\ndef test_bad():\n    assert len("a") == 2\n', "--collect-only"
+def test_unknown_id_stops_the_run_when_its_file_is_loaded(tmp_path: Path) -> None:
+    """A mistyped id is not found out later."""
+    done = run(tmp_path, '@proves("G45")\ndef test_it():\n    assert len("a") == 1\n')
+    assert "ValueError: There is no requirement G45." in done.stdout
+    assert done.returncode == 2
+
+
+def test_claim_on_a_module_that_no_user_reaches_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A requirement that only dead code fulfils is not fulfilled."""
+    report = Report(
+        {"t::test_it": ["G1"]},
+        {"t::test_it": [__file__, "test_fold_writes_runs_as_ranges"]},
+        {"t::test_it": "passed"},
     )
-    assert done.stdout.startswith("G 1/44\n")
-    assert done.stderr == "ledger: these are claims; no test was run.\n"
-    assert done.returncode == 0
+    assert "G1" in judge(report).proven
+    monkeypatch.setattr(ledger, "find_used", lambda _: frozenset({"assent.attic"}))
+    verdict = judge(report)
+    assert verdict.proven == set()
+    assert (
+        verdict.faults[0] == "t::test_it claims G1 by a file that uses assent.attic, which no user reaches."
+    )
+
+
+def test_list_is_of_the_last_whole_run_or_else_of_claims(tmp_path: Path) -> None:
+    """Neither runs a test."""
+    source = '@proves("G2")\ndef test_it():\n    assert len("a") == 2\n'
+    ask = ("tools.ledger", "--root", str(tmp_path), "--list")
+    claimed = run(tmp_path, source, *ask)
+    assert claimed.stdout.startswith("G 1/44\n")
+    assert claimed.stdout.endswith("G2 -> trees/test_tree.py::test_it (inside)\n")
+    assert claimed.stderr.endswith("ledger: these are claims; make test proves them.\n")
+    run(tmp_path, source)
+    ran = run(tmp_path, source, *ask)
+    assert ran.stdout.startswith("G 0/44\n")
+    assert ran.stdout.endswith("G2 -> trees/test_tree.py::test_it (failed, inside)\n")
+    assert ran.stderr.endswith("ledger: as of the last whole run of the tests.\n")
 
 
 def test_requirement_ids_are_242_in_five_parts() -> None:

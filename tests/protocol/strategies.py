@@ -1,16 +1,17 @@
 """What the property tests of this room are fed with, and how much of it."""
 
-from hypothesis import assume, settings
+from hypothesis import assume
 from hypothesis import strategies as st
 
 from assent.protocol.canonical import Json
 from assent.protocol.error import BadPromptError
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, render_position
+from tests.chance import examples
 
 __all__ = ["fields", "json_values", "modest", "prompts", "spellings", "texts"]
 
 # The same examples on every run: a red test stays red until somebody looks at it.
-modest = settings(max_examples=40, deadline=None, derandomize=True, database=None)
+modest = examples(40, deadline=None, derandomize=True, database=None)
 
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 _words = [

@@ -1,6 +1,7 @@
 """What is said when work waits for a go-ahead, and what a reply to it means."""
 
 import pytest
+from msgspec.structs import replace
 
 from assent.protocol.confirm import (
     DROP,
@@ -9,13 +10,17 @@ from assent.protocol.confirm import (
     Meaning,
     check_summary,
     confirm_prompt,
+    direction_prompt,
+    is_confirm_of,
+    is_direction,
     read_reply,
+    read_summary,
     render_ai_message,
     render_message,
 )
 from assent.protocol.error import BadRequestError, TooLargeError, UnrecognisedError
 from assent.protocol.plan import Moment, Owner
-from assent.protocol.prompt import MAX_TITLE, check_prompt
+from assent.protocol.prompt import MAX_TITLE, Field, Option, check_prompt
 from assent.protocol.reply import recognise
 from assent.protocol.report import Report
 from tests.proves import proves
@@ -177,3 +182,50 @@ def test_longest_summary_can_be_asked_and_one_byte_more_is_refused() -> None:
     check_prompt(confirm_prompt(TASK, Moment.BEFORE, longest, "x" * 10_000))
     with pytest.raises(TooLargeError):
         check_summary("x" * (MAX_SUMMARY_BYTES - 1) + "é")
+
+
+# Known again
+
+
+@pytest.mark.parametrize("owner", [PHASE, TASK, Owner("task", "T" * 3_000, "x" * 3_000, 1, 1)])
+@pytest.mark.parametrize(
+    "summary", ["Rename it.", "two\nlines", "x" * 5_000, "When=after. Summary: y. Continue? (Y/N)"]
+)
+def test_prompt_of_a_confirm_is_known_again_with_its_summary_and_as_no_other(
+    owner: Owner, summary: str
+) -> None:
+    """For its own owner and moment, whatever the summary is."""
+    prompt = confirm_prompt(owner, Moment.BEFORE, summary)
+    assert is_confirm_of(prompt, owner.owner_id, Moment.BEFORE)
+    assert not is_confirm_of(prompt, "T9", Moment.BEFORE)
+    assert not is_confirm_of(prompt, owner.owner_id[:1], Moment.BEFORE)
+    assert read_summary(prompt, Moment.BEFORE).rstrip(".") == summary.rstrip(".")
+    plain = confirm_prompt(owner, Moment.BEFORE, "Rename it")
+    assert not is_confirm_of(plain, owner.owner_id, Moment.AFTER)
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        (),
+        (Field("confirm", free=True, options=(Option("y", "No, stop"),)),),
+        (Field("other", free=True),),
+        (Field("confirm", free=True), Field("more", free=True)),
+    ],
+)
+def test_prompt_with_other_answers_is_no_confirm(fields: tuple[Field, ...]) -> None:
+    """What is recorded as a yes there may have been read as something else."""
+    prompt = replace(confirm_prompt(TASK, Moment.BEFORE, "Rename it"), fields=fields)
+    assert not is_confirm_of(prompt, TASK.owner_id, Moment.BEFORE)
+    assert not is_direction(prompt)
+
+
+def test_blocking_issues_are_asked_about_with_two_ways_and_ones_own_words() -> None:
+    """The report stands below the question, whatever the reviewer wrote."""
+    prompt = direction_prompt(TASK, Moment.AFTER, "critic", Report(("No\nindex",), (), "Not yet."))
+    check_prompt(prompt)
+    assert is_direction(prompt)
+    assert "   - No index" in prompt.body
+    assert recognise(prompt, "2") == {"confirm": ("stop",)}
+    assert recognise(prompt, "apply changes and re-run") == {"confirm": ("rerun",)}
+    assert recognise(prompt, "add an index") == {"confirm": ("add an index",)}

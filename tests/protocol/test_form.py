@@ -17,6 +17,7 @@ from assent.protocol.form import MAX_SCHEMA_BYTES, form, form_fields, form_value
 from assent.protocol.prompt import Field, Option, Prompt, check_prompt, encode_prompt, question
 from assent.protocol.reply import parse_reply, read_field, recognise
 from assent.protocol.shape import Absence, Shape, ValueType
+from tests.chance import examples
 from tests.protocol.strategies import modest
 
 __all__: list[str] = []
@@ -459,7 +460,7 @@ def attempt(call: Callable[[], Any]) -> tuple[bool, Any]:
         return False, None
 
 
-@modest.__class__(parent=modest, max_examples=1_500)
+@examples(1_500, parent=modest)
 @given(PROPERTIES, TEXTS)
 def test_text_is_accepted_exactly_where_the_schema_accepts_its_value(property_: Schema, text: str) -> None:
     """Whatever the flat schema and whatever is typed: two validators, one verdict."""

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from assent.protocol.error import BadPromptError, TooLargeError
 from assent.protocol.pattern import MAX_MATCHED, check_pattern, matches
+from tests.chance import examples
 from tests.protocol.strategies import modest
 
 __all__: list[str] = []
@@ -27,7 +28,7 @@ PATTERNS = st.recursive(
 )
 
 
-@modest.__class__(parent=modest, max_examples=1_000)
+@examples(1_000, parent=modest)
 @given(PATTERNS, st.text("abc1.-", max_size=6))
 def test_pattern_matches_exactly_what_a_regular_expression_matches(pattern: str, text: str) -> None:
     """Two matchers, one verdict."""

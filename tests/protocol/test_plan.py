@@ -3,7 +3,7 @@
 import xml.etree.ElementTree as ET
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from assent.protocol.error import BadRequestError, NotFoundError, TooLargeError
 from assent.protocol.plan import (
@@ -13,10 +13,13 @@ from assent.protocol.plan import (
     Plan,
     Status,
     Unreadable,
+    name_confirms,
+    name_halves,
     parse_plan,
     read_plan,
     splice_status,
 )
+from tests.chance import examples
 from tests.protocol.plans import GOOD, honest_plans
 from tests.proves import proves
 from torture.plan_cases import hostile_plans
@@ -33,7 +36,7 @@ def _differs_only_in(old: bytes, new: bytes, before: Status, after: Status) -> b
     return any(old[:at] + after.encode() + old[at + len(before) :] == new for at in places)
 
 
-@settings(max_examples=1_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@examples(1_000, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(text=honest_plans())
 def test_status_that_is_spliced_there_and_back_leaves_the_same_bytes(text: bytes) -> None:
     """A thousand honest plans: each of its statuses is changed to another, only that word differs, and back again."""
@@ -56,7 +59,7 @@ def test_status_that_is_spliced_there_and_back_leaves_the_same_bytes(text: bytes
         assert splice_status(text, plan, number, before) == text
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@examples(200, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(text=honest_plans())
 def test_honest_plan_is_read_as_another_parser_reads_it(text: bytes) -> None:
     """Names and attributes, in the order of the file."""
@@ -188,3 +191,26 @@ def test_hostile_plans_are_refused_and_harmless_ones_read() -> None:
     assert sum(not case.is_harmless for case in cases) >= 200
     wrong = [case.name for case in cases if isinstance(read_plan(case.text), Plan) is not case.is_harmless]
     assert wrong == []
+
+
+def test_confirms_are_known_again_by_who_confirms_and_when() -> None:
+    """Not by their status or their place in the file; of several alike by their order."""
+    spots = (
+        ("yield-human-confirm", "before", ""),
+        ("yield-ai-confirm", "both", "critic"),
+        ("yield-human-confirm", "both", ""),
+        ("yield-ai-confirm", "after", "x" * 100),
+        ("yield-ai-confirm", "after", "x" * 101),
+    )
+    lines = "".join(
+        f'<confirm protocol="{protocol}" when="{when}" ai-agent="{agent}" status="TODO"/>'
+        for protocol, when, agent in spots
+    )
+    owner = parse_plan(f'<plan><task id="T1">{lines}</task></plan>'.encode()).owner("T1")
+    before, after = (name_confirms(owner, moment) for moment in Moment)
+    assert list(before) == ["1.human", "1.ai.critic", "2.human"]
+    assert list(after)[:2] == ["1.ai.critic", "1.human"]
+    assert len(after) == 4, "also names that are too long for a key are told apart"
+    assert max(map(len, after)) < 60
+    assert name_halves(owner, owner.confirms[2]) == {Moment.BEFORE: "2.human", Moment.AFTER: "1.human"}
+    assert name_halves(owner, owner.confirms[0]) == {Moment.BEFORE: "1.human"}

@@ -257,3 +257,19 @@ def test_tree_holds_everything_in_the_order_of_the_file() -> None:
     assert [task.task_id for task in tree.all_tasks()] == ["T1.1", "T1.2", "T9.1"]
     assert [part.subtask_id for part in tree.phases[0].tasks[0].subtasks] == ["T1.1.1", "T1.1.2"]
     assert [confirm.line for confirm in tree.pending()] == [15, 25]
+
+
+@pytest.mark.parametrize(
+    "name", ["Confirm", "CONFIRM", "c\u043enfirm", "x:confirm", "confrim", "confirms", "human-confirm"]
+)
+def test_element_that_a_reader_would_take_for_a_confirm_is_an_error(name: str) -> None:
+    """By its look, or by the protocol that it names: nobody would be asked, and the work would go on."""
+    error = ("error", f"<{name}> is no <confirm>: nobody would be asked.")
+    assert only((HUMAN, HUMAN.replace("<confirm", f"<{name}"))) == error
+    assert only((AI, AI.replace("<confirm", f"<{name}").replace("yield-ai", "Yield-AI"))) == error
+
+
+@pytest.mark.parametrize("name", ["confirmation", "approve", "gate_criteria"])
+def test_element_of_another_name_is_the_plans_own_business(name: str) -> None:
+    """What names no protocol of ours and looks like nothing of ours is left alone."""
+    assert check(("<goal>A base.</goal>", f'<goal>A base.</goal><{name} protocol="tcp"/>')) == []

@@ -21,6 +21,7 @@ __all__: list[str] = []
         ({}, Resolution()),
         ({"approved": True}, Resolution(approved=True)),
         ({"approved": False}, Resolution(approved=False)),
+        ({"dismissed": True}, Resolution(is_dismissed=True)),
         ({"responses": []}, Resolution(())),
         (
             {
@@ -32,12 +33,12 @@ __all__: list[str] = []
             Resolution(ANSWERS),
         ),
     ],
-    ids=["nothing", "empty", "yes", "no", "no answers", "answers"],
+    ids=["nothing", "empty", "yes", "no", "dismissed", "no answers", "answers"],
 )
 def test_body_is_answers_a_yes_a_no_or_nothing(body: Json, resolution: Resolution) -> None:
     """Q-U4. An empty list of answers is not nothing: it answers nothing and is refused later."""
     assert parse_resolution(body) == resolution
-    assert resolution.is_dismissal == (not body)
+    assert resolution.is_dismissal == (not body or resolution.is_dismissed)
 
 
 @pytest.mark.parametrize(
@@ -50,6 +51,9 @@ def test_body_is_answers_a_yes_a_no_or_nothing(body: Json, resolution: Resolutio
         {"respones": []},
         {"responses": [], "note": ""},
         {"responses": [], "approved": True},
+        {"dismissed": False},
+        {"dismissed": 1},
+        {"dismissed": True, "responses": []},
         {"approved": None},
         {"approved": 1},
         {"approved": "true"},
@@ -78,12 +82,12 @@ def test_body_that_is_something_else_is_refused_with_a_sentence(body: Json) -> N
 @modest
 @given(json_values)
 def test_whatever_is_sent_is_read_or_refused(body: Json) -> None:
-    """And only an empty body dismisses."""
+    """And only an empty body, or one that says so, dismisses."""
     try:
         resolution = parse_resolution(body)
     except BadRequestError:
         return
-    assert resolution.is_dismissal == (body is None or body == {})
+    assert resolution.is_dismissal == (body is None or body in ({}, {"dismissed": True}))
 
 
 def test_responses_are_kept_as_typed_in_the_order_of_the_questions() -> None:

@@ -89,6 +89,7 @@ def test_public_form_has_everything_but_the_digest() -> None:
         "expires_at": "2030-01-02T12:00:00Z",
         "revoked_at": None,
         "revoked_by": None,
+        "unattended": False,
     }
     assert token.digest not in str(render_token(token))
 

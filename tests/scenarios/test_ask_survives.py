@@ -13,10 +13,11 @@ import pytest
 import assent
 from assent.client.client import Client
 from assent.protocol.ask import State
+from tests.patience import PATIENCE
+from tools.warm import spawn
 
 __all__: list[str] = []
 
-BOUND = 30.0
 
 AGENT = """
 import sys
@@ -50,23 +51,23 @@ class Started:
 
     def __init__(self, script: str, *arguments: object) -> None:
         command = [sys.executable, "-c", script, *map(str, arguments)]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, bufsize=1)
+        self.process: subprocess.Popen[str] = spawn(command, stdout=subprocess.PIPE, text=True, bufsize=1)
 
     def line(self) -> str:
         """Return its next line, in bounded time."""
         assert self.process.stdout is not None
-        ready, _, _ = select.select([self.process.stdout], [], [], BOUND)
+        ready, _, _ = select.select([self.process.stdout], [], [], PATIENCE)
         assert ready, "nothing was said in time"
         return self.process.stdout.readline().strip()
 
     def kill(self) -> None:
         """Kill it as a crash would."""
         self.process.send_signal(signal.SIGKILL)
-        assert self.process.wait(BOUND) == -signal.SIGKILL
+        assert self.process.wait(PATIENCE) == -signal.SIGKILL
 
     def end(self) -> None:
         """Wait for its orderly end."""
-        assert self.process.wait(BOUND) == 0
+        assert self.process.wait(PATIENCE) == 0
 
 
 @pytest.fixture
@@ -87,7 +88,7 @@ def start(path: Path) -> Iterator[Callable[..., Started]]:
     yield begin
     for each in started:
         each.process.kill()
-        each.process.communicate(timeout=BOUND)
+        each.process.communicate(timeout=PATIENCE)
 
 
 def look(path: Path) -> Client:
@@ -173,7 +174,7 @@ def test_interrupted_agent_leaves_its_ask_open(path: Path, start: Callable[..., 
     agent = start("import sys; sys.stderr = open('/dev/null', 'w')\n" + AGENT)
     ask_id, _ = agent.line().split()
     agent.process.send_signal(signal.SIGINT)
-    assert agent.process.wait(BOUND) != 0
+    assert agent.process.wait(PATIENCE) != 0
     with look(path) as client:
         assert client.show(ask_id).is_open
     runtime = Path(os.environ["XDG_RUNTIME_DIR"]) / "assent"

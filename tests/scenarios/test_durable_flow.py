@@ -21,12 +21,13 @@ from assent.hub.compose import hub_on_file
 from assent.protocol.ask import AskId
 from assent.protocol.error import FlowTakenError
 from assent.protocol.principal import Principal, Role
+from tests.patience import PATIENCE
 from tests.scenarios.durable_story import DRIVE_IN_A_FORK, FLOW_ID, POINTS, PROJECT, STORY, performers
+from tools.warm import spawn
 
 __all__: list[str] = []
 
 ROOT = Path(__file__).parents[2]
-LONGEST = 60.0
 IN_TURN = [point for point in POINTS if point not in {"colour answered", "append performed", "size answered"}]
 """The moments that are still to come when the one before was the last that a driver saw."""
 BEGUN = "# Story\n"
@@ -69,25 +70,25 @@ def attending(ana: Client) -> Iterator[None]:
         yield
     finally:
         is_over.set()
-        thread.join(LONGEST)
+        thread.join(PATIENCE)
 
 
 def start(store: Path, folder: Path, point: str = "") -> subprocess.Popen[str]:
     """Start a driver that dies at `point`."""
     command = [sys.executable, "-m", "tests.scenarios.durable_story", str(store), str(folder), point]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    return spawn(command, cwd=ROOT, stdout=subprocess.PIPE, text=True)
 
 
 def end(driver: subprocess.Popen[str]) -> tuple[int, str]:
     """Wait for a driver; return its exit status and what it printed."""
-    printed, _ = driver.communicate(timeout=LONGEST)
+    printed, _ = driver.communicate(timeout=PATIENCE)
     return driver.returncode, printed
 
 
 def first_ask(ana: Client) -> AskId:
     """Wait until the story has asked something."""
     with ana.hub.follow(PROJECT, 0) as feed:
-        while records := feed.wait(LONGEST):
+        while records := feed.wait(PATIENCE):
             for record in records:
                 if record.type == "ask.opened":
                     return AskId(record.subject)
@@ -189,12 +190,12 @@ def test_forked_child_neither_keeps_nor_drives_its_dead_parents_flow(
 ) -> None:
     """The child waits on, with all that it inherited; the flow is taken over all the same, and the child is told."""
     parent = start(tmp_path / "store.db", folder, DRIVE_IN_A_FORK)
-    assert parent.wait(LONGEST) == -signal.SIGKILL
+    assert parent.wait(PATIENCE) == -signal.SIGKILL
     child = psutil.Process(int((folder / "child").read_text()))
     try:
         with attending(ana):
             told = ana.drive(FLOW_ID, STORY, "story.md", performers(folder))
-        assert parent.communicate(timeout=LONGEST)[0] == ""  # its other end closes with the child
+        assert parent.communicate(timeout=PATIENCE)[0] == ""  # its other end closes with the child
     finally:
         with suppress(psutil.NoSuchProcess):
             child.kill()
@@ -219,6 +220,6 @@ def test_program_that_a_driver_starts_does_not_keep_its_flow(tmp_path: Path) -> 
         opened = [file.path for file in psutil.Process(other.pid).open_files()]
         assert not any("hold" in path for path in opened)
     finally:
-        other.communicate(timeout=LONGEST)
+        other.communicate(timeout=PATIENCE)
         held.release()
         store.close()

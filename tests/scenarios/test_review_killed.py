@@ -24,13 +24,14 @@ from assent.testing import ThrowawayStore, throwaway
 from tests.cli.reviews import DOCUMENT, FIXED, LIFETIME, ROLLBACK, ROUND_OF_FIVE, SAFE, reviewer
 from tests.client.reviewing import REPLIES, Script, answering, reply_to, write_document
 from tests.client.talk import Crash
+from tests.patience import PATIENCE
 from tests.proves import proves
 from tests.scenarios.review_story import PROJECT, moments
+from tools.warm import spawn
 
 __all__: list[str] = []
 
 ROOT = Path(__file__).parents[2]
-LONGEST = 60.0
 MOMENTS, MOST_LIVES = 6, 100
 SHORT = [reviewer("coherence", SAFE, LIFETIME, ROLLBACK)]
 """A safe fix, one to apply and one to defer."""
@@ -138,7 +139,7 @@ def test_durable_review_that_dies_at_any_moment_ends_as_an_undisturbed_one(tmp_p
 def start(store: Path, document: Path, longest: int) -> subprocess.Popen[bytes]:
     """Start a process that lives so many moments; none: to the end."""
     command = [sys.executable, "-m", "tests.scenarios.review_story", str(store), str(document), str(longest)]
-    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE)
+    return spawn(command, cwd=ROOT, stdout=subprocess.PIPE)
 
 
 def test_durable_review_survives_a_process_that_is_killed_again_and_again(tmp_path: Path) -> None:
@@ -159,7 +160,7 @@ def test_durable_review_survives_a_process_that_is_killed_again_and_again(tmp_pa
         assert len(asks) == len({ask.prompt.title for ask in asks}) == QUESTIONS
         assert path.read_text() == document
         assert ana.verify().problems == ()
-        told, _ = start(store, path, 0).communicate(timeout=LONGEST)
+        told, _ = start(store, path, 0).communicate(timeout=PATIENCE)
         assert json.loads(told) == report_json(expected)
     finally:
         ana.close()
@@ -170,13 +171,13 @@ def _live_on(begin: Callable[[], subprocess.Popen[bytes]], ana: Client, path: Pa
     for life in range(1, MOST_LIVES):
         process = begin()
         with ana.hub.follow(PROJECT, 0) as feed:
-            until = time.monotonic() + LONGEST
+            until = time.monotonic() + PATIENCE
             while process.poll() is None:
                 assert time.monotonic() < until
                 feed.wait(0.05)
                 for ask in ana.inbox():
                     ana.answer(ask.ask_id, reply_to(ask.prompt.title))
-        process.communicate(timeout=LONGEST)
+        process.communicate(timeout=PATIENCE)
         if process.returncode == 0:
             return life
         assert process.returncode == -signal.SIGKILL

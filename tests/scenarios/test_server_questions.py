@@ -12,9 +12,11 @@ from typing import Any
 import httpx2
 import pytest
 
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
+from tests.patience import PATIENCE
 from tests.proves import proves
 from tests.surfaces.http.listening import Listener
+from tools.warm import run
 
 __all__: list[str] = []
 
@@ -28,7 +30,7 @@ import assent
 
 with assent.connect() as client:
     for task in client.ready():
-        print(task.task_id, repr(client.clarify(task.task_id)), flush=True)
+        print(task.task_id, [answer.answer for answer in client.answers(task.task_id)], flush=True)
 """
 
 
@@ -94,7 +96,7 @@ def call(server: Served, token: str, method: str, path: str, body: Any = None) -
 
 def next_run(shell: Shell, server: Served, token: str) -> list[str]:
     """Return what the agent's next run finds to do, and is told about it, in a process of its own."""
-    ran = subprocess.run(
+    ran: subprocess.CompletedProcess[str] = run(
         [sys.executable, "-c", NEXT_RUN],
         cwd=shell.folder,
         env=shell.environ(ASSENT_STORE=server.url, ASSENT_TOKEN=token, ASSENT_PROJECT="shop"),
@@ -114,7 +116,7 @@ def test_answer_over_http_reaches_the_next_run_once(shell: Shell, fate: str) -> 
     agent, person = make_token(shell, "agent", "coder"), make_token(shell, "human", "ana")
     server = Served(shell)
     call(server, agent, "POST", "tasks", {"title": "Add a login page", "task_id": "login"})
-    assert next_run(shell, server, agent) == ["login None"]
+    assert next_run(shell, server, agent) == ["login []"]
 
     with Listener(server, person, project="shop") as listener:
         handed = shell.run(
@@ -157,7 +159,7 @@ def test_answer_over_http_reaches_the_next_run_once(shell: Shell, fate: str) -> 
     assert after[-2].data["notificationId"] == notification["id"]
     assert (after[-1].data["status"], after[-1].data["blockReason"]) == ("open", None)
 
-    assert next_run(shell, server, agent) == [r"login 'SQLite\nTen.'"]
+    assert next_run(shell, server, agent) == ["login ['SQLite', 'Ten.']"]
     # Asked again by somebody who did not hear the reply, it is not said twice.
     assert call(server, person, "PATCH", f"notifications/{notification['id']}", RESPONSES) == resolved
     chat = call(server, agent, "GET", "tasks/login/chat")

@@ -9,11 +9,11 @@ import pytest
 
 from assent.storage.port import EVERYTHING
 from assent.storage.sqlite.bell import SocketBell, SocketListener, runtime_folder
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
 Listen = Callable[[], SocketListener]
-SOON = 10.0
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_socket_of_a_dead_process_is_removed_by_the_next_ring(bell: SocketBell, 
     assert Path(dead.path).exists()
     bell.ring(["ask_1"], True)
     assert not Path(dead.path).exists()
-    assert alive.wait(SOON) == ("ask_1",)
+    assert alive.wait(PATIENCE) == ("ask_1",)
 
 
 def test_ring_into_a_full_ear_neither_blocks_nor_fails(bell: SocketBell, listen: Listen) -> None:
@@ -61,9 +61,9 @@ def test_ring_into_a_full_ear_neither_blocks_nor_fails(bell: SocketBell, listen:
     listener = listen()
     for number in range(2_000):
         bell.ring([f"ask_{number}"], True)
-    assert listener.wait(SOON)
+    assert listener.wait(PATIENCE)
     bell.ring(["ask_last"], True)
-    heard = listener.wait(SOON)
+    heard = listener.wait(PATIENCE)
     assert heard
     assert heard[-1] == "ask_last"
 
@@ -72,7 +72,7 @@ def test_ring_with_long_names_says_everything(bell: SocketBell, listen: Listen) 
     """A datagram has a limit; above it the listener looks at all."""
     listener = listen()
     bell.ring([f"ask_{number:018}" for number in range(1_000)], True)
-    assert listener.wait(SOON) == (EVERYTHING,)
+    assert listener.wait(PATIENCE) == (EVERYTHING,)
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "stream"])
@@ -92,9 +92,9 @@ def test_stray_entry_among_the_sockets_does_not_fail_a_ring(
             server.listen()
             bell.ring([], True)
             bell.ring(["ask_0"], True)
-            assert listener.wait(SOON) == ("ask_0",)
+            assert listener.wait(PATIENCE) == ("ask_0",)
     bell.ring(["ask_1"], True)
-    assert listener.wait(SOON) == ("ask_1",)
+    assert listener.wait(PATIENCE) == ("ask_1",)
 
 
 def test_ring_without_descriptors_left_does_not_fail(
@@ -110,7 +110,7 @@ def test_ring_without_descriptors_left_does_not_fail(
         patch.setattr(socket, "socket", refuse)
         bell.ring(["ask_1"], True)
     bell.ring(["ask_2"], True)
-    assert listener.wait(SOON) == ("ask_2",)
+    assert listener.wait(PATIENCE) == ("ask_2",)
 
 
 def test_closed_listener_is_never_written_to(path: Path, listen: Listen) -> None:
@@ -191,7 +191,7 @@ def test_last_one_to_close_takes_the_folder_away(path: Path, bell: SocketBell, l
     again = listen()
     other = SocketBell(path)
     other.ring(["ask_1"], True)
-    assert again.wait(SOON) == ("ask_1",)
+    assert again.wait(PATIENCE) == ("ask_1",)
     other.close()
 
 
@@ -208,7 +208,7 @@ def test_ear_that_is_bound_after_the_list_was_kept_is_rung(bell: SocketBell, lis
     assert bell._listed_at != kept  # changed just now: the next ring lists again
     third = listen()
     bell.ring(["ask_3"], True)
-    assert [ear.wait(SOON) for ear in (first, second, third)] == [
+    assert [ear.wait(PATIENCE) for ear in (first, second, third)] == [
         ("ask_1", "ask_2", "ask_3"),
         ("ask_2", "ask_3"),
         ("ask_3",),

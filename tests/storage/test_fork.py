@@ -10,14 +10,13 @@ import pytest
 from assent.storage.sqlite.fork import Gate
 from assent.storage.sqlite.store import SqliteStore
 from tests.contract.writing import store_asks, writing
+from tests.patience import PATIENCE
 from tests.samples import new_ask
 
 __all__: list[str] = []
 
 # From Python 3.12 on a fork beside threads is warned about; it is what these tests are about.
 pytestmark = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-
-SOON = 10.0
 
 
 @pytest.fixture
@@ -79,7 +78,7 @@ def test_fork_waits_until_a_transaction_of_another_thread_is_over(store: SqliteS
         with writing(store) as transaction:
             transaction.head("p", 0)
             inside.set()
-            assert go.wait(SOON)
+            assert go.wait(PATIENCE)
 
     def fork_beside() -> None:
         assert fork() == 0
@@ -87,13 +86,13 @@ def test_fork_waits_until_a_transaction_of_another_thread_is_over(store: SqliteS
 
     writer, forker = threading.Thread(target=write), threading.Thread(target=fork_beside)
     writer.start()
-    assert inside.wait(SOON)
+    assert inside.wait(PATIENCE)
     forker.start()
     assert not forked.wait(0.05)
     go.set()
-    assert forked.wait(SOON)
-    writer.join(SOON)
-    forker.join(SOON)
+    assert forked.wait(PATIENCE)
+    writer.join(PATIENCE)
+    forker.join(PATIENCE)
     assert store_asks(store, new_ask(2))[0].sequence == 2
 
 
@@ -123,7 +122,7 @@ def test_gate_lets_in_again_whoever_is_inside() -> None:
 
     thread = threading.Thread(target=use)
     thread.start()
-    assert shut.wait(SOON)
+    assert shut.wait(PATIENCE)
     gate.shut()
     assert nested.is_set()
     outside = threading.Thread(target=gate.__enter__)
@@ -131,6 +130,6 @@ def test_gate_lets_in_again_whoever_is_inside() -> None:
     outside.join(0.05)
     assert outside.is_alive()
     gate.open_in_parent()
-    outside.join(SOON)
+    outside.join(PATIENCE)
     assert not outside.is_alive()
-    thread.join(SOON)
+    thread.join(PATIENCE)

@@ -16,9 +16,11 @@ from assent.storage.sqlite import schema
 from assent.storage.sqlite.store import SqliteStore
 from tests.contract.writing import AT, store_asks, writing
 from tests.notification_samples import new_notification
+from tests.patience import PATIENCE
 from tests.run_samples import RUN_ID, new_control, new_run
 from tests.samples import new_ask
 from tests.task_samples import TASK_ID, new_task
+from tools.warm import spawn
 
 __all__: list[str] = []
 
@@ -290,7 +292,7 @@ for line in sys.stdin:
 def test_processes_that_set_up_one_empty_store_at_once_all_succeed(tmp_path: Path) -> None:
     """The first command that uses a store sets it up, also when several do so at the same moment."""
     children = [
-        subprocess.Popen(
+        spawn(
             [sys.executable, "-c", CHILD, str(number)],
             cwd=Path(__file__).parents[2],
             stdin=subprocess.PIPE,
@@ -317,4 +319,4 @@ def test_processes_that_set_up_one_empty_store_at_once_all_succeed(tmp_path: Pat
     finally:
         for child in children:
             child.kill()
-            child.communicate(timeout=10)
+            child.communicate(timeout=PATIENCE)

@@ -12,6 +12,7 @@ from assent.protocol.error import StoreReadOnlyError, StoreRefusedError
 from assent.storage.sqlite.place import NETWORK_FILE_SYSTEMS, file_system_of, prepare
 from assent.storage.sqlite.store import SqliteStore
 from tests.contract.writing import store_asks
+from tests.patience import PATIENCE
 from tests.samples import new_ask
 
 __all__: list[str] = []
@@ -48,7 +49,7 @@ def give_away(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def git(folder: Path, *arguments: str) -> None:
     """Run git, which has no configuration here."""
-    subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, timeout=30)
+    subprocess.run(["git", "-C", str(folder), *arguments], check=True, capture_output=True, timeout=PATIENCE)
 
 
 @pytest.mark.usefixtures("open_umask")

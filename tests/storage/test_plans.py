@@ -29,7 +29,6 @@ INDEXES = {
     "asks_in": BY_ID.format("a"),
     "asks_by_key": "SEARCH a USING INDEX asks_key (project_number=? AND key=?)",
     "ask_by_key": "SEARCH a USING INDEX asks_key (project_number=? AND key=?)",
-    "open_ending_in": "SCAN a USING INDEX asks_open",
     "open_asks": "SEARCH a USING INDEX asks_open (project_number=?)",
     "count_open": "SEARCH a USING COVERING INDEX asks_open (project_number=?)",
     "due": "SEARCH a USING INDEX asks_due (project_number=? AND deadline>? AND deadline<?)",
@@ -90,11 +89,12 @@ INDEXES = {
     "drop_target_message": "SEARCH target_messages USING PRIMARY KEY (project_number=? AND name=? AND ask_id=?)",
     "drop_target_messages": "SEARCH target_messages USING PRIMARY KEY (project_number=? AND name=?)",
 }
-"""Statement to the line of its plan that must be there. `open_ending_in` reads the open asks and no others."""
+"""Statement to the line of its plan that must be there."""
 READS_ALL = {
     "heads": "every project is asked for",
     "asks": "newest first until the limit, for a list that a person looks at",
-    "asks_ending_in": "tried only after the open ones, for an id that a person typed",
+    "asks_ending_in": "for an id that a person typed, which must mean one ask only",
+    "secret": "it has one row",
     "all_steps": "an audit looks at everything",
     "runs": "newest first, ended ones too, for a list that a person looks at",
     "all_controls": "an audit looks at everything",

@@ -7,10 +7,9 @@ import pytest
 
 from assent.storage import writer as writer_module
 from assent.storage.writer import LARGEST_GROUP, Writer
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-SOON = 10.0
 
 
 class Works:
@@ -30,7 +29,7 @@ class Works:
     def perform(self, group: list[str], may_wait: bool) -> bool:
         """Do a group, or say busy where waiting is not allowed."""
         self.inside.set()
-        assert self.gate.wait(SOON)
+        assert self.gate.wait(PATIENCE)
         if self.failure is not None:
             failure, self.failure = self.failure, None
             raise failure
@@ -51,7 +50,7 @@ class Works:
     def until(self, condition: Callable[[], bool]) -> None:
         """Wait until the works done fit."""
         with self._news:
-            assert self._news.wait_for(condition, SOON)
+            assert self._news.wait_for(condition, PATIENCE)
 
 
 @pytest.fixture
@@ -97,12 +96,12 @@ def test_callers_that_come_during_a_commit_share_the_next_one(works: Works, writ
     works.gate.clear()
     leader = threading.Thread(target=writer.submit, args=("first",), kwargs={"may_lead": True})
     leader.start()
-    assert works.inside.wait(SOON)
+    assert works.inside.wait(PATIENCE)
     for number in range(20):
         writer.submit(f"next{number}", may_lead=True)
     works.gate.set()
     works.until(lambda: len(works.done) == 21)
-    leader.join(SOON)
+    leader.join(PATIENCE)
     assert works.groups == [["first"], [f"next{number}" for number in range(20)]]
     assert works.threads[1] == "assent-writer"
 
@@ -111,7 +110,7 @@ def test_group_has_a_largest_size(works: Works, writer: Writer[str]) -> None:
     """A flood is cut into transactions of bearable length, in order and with nothing left."""
     works.gate.clear()
     writer.submit("first", may_lead=False)
-    assert works.inside.wait(SOON)
+    assert works.inside.wait(PATIENCE)
     flood = [str(number) for number in range(2 * LARGEST_GROUP + 5)]
     for work in flood:
         writer.submit(work, may_lead=False)
@@ -144,12 +143,12 @@ def test_interrupted_leader_loses_nobody_elses_work(works: Works, writer: Writer
 
     leader = threading.Thread(target=lead)
     leader.start()
-    assert works.inside.wait(SOON)
+    assert works.inside.wait(PATIENCE)
     for name in "abc":
         writer.submit(name, may_lead=True)
     works.gate.set()
     works.until(lambda: sorted(works.done) == ["a", "b", "c"])
-    leader.join(SOON)
+    leader.join(PATIENCE)
     assert raised == [KeyboardInterrupt]
     writer.submit("d", may_lead=True)
     works.until(lambda: works.done[-1] == "d")
@@ -177,7 +176,7 @@ def test_close_finishes_what_was_submitted(works: Works, writer: Writer[str]) ->
     before = writer_threads()
     works.gate.clear()
     writer.submit("first", may_lead=False)
-    assert works.inside.wait(SOON)
+    assert works.inside.wait(PATIENCE)
     for name in "abc":
         writer.submit(name, may_lead=False)
     works.gate.set()
@@ -200,7 +199,7 @@ def test_many_threads_lose_and_double_nothing(works: Works, writer: Writer[str])
     start = threading.Barrier(8)
 
     def submit(number: int) -> None:
-        start.wait(SOON)
+        start.wait(PATIENCE)
         for turn in range(200):
             writer.submit(f"{number}-{turn}", may_lead=bool((number + turn) % 3))
 
@@ -208,7 +207,7 @@ def test_many_threads_lose_and_double_nothing(works: Works, writer: Writer[str])
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(SOON)
+        thread.join(PATIENCE)
     works.until(lambda: len(works.done) == 1_600)
     assert len(set(works.done)) == 1_600
 
@@ -222,7 +221,7 @@ def test_thread_that_nobody_needs_for_a_while_leaves_and_the_next_work_has_one(
     works.until(lambda: works.groups == [["a"]])
     thread = writer._thread
     if thread is not None:
-        thread.join(SOON)
+        thread.join(PATIENCE)
     assert writer._thread is None
     writer.submit_all(["b"])
     works.until(lambda: works.groups == [["a"], ["b"]])

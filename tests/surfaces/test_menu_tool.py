@@ -7,12 +7,12 @@ from msgspec.structs import replace
 
 from assent.client.drive import drive
 from assent.flows.step import Answered, Ask, Ended, Flow, ask, say
-from assent.protocol.capability import CAPABILITIES
+from assent.protocol.capability import CAPABILITIES, Capability
 from assent.protocol.dialog import Dialog, Given, unfold
 from assent.protocol.folding import fold_prompt
 from assent.protocol.prompt import Prompt
 from assent.protocol.reply import recognise
-from assent.surfaces.detect import TOOLS, Availability, HostTool, Lookup, Means, availability, rank
+from assent.surfaces.detect import Availability, Lookup, Means, availability, rank
 from assent.surfaces.plain import PlainSurface
 from assent.surfaces.tool import FallbackSurface, Load, ToolFailedError, ToolSurface
 from tests.proves import proves
@@ -21,7 +21,7 @@ from tests.surfaces.tools import AcpPermission, ClaudeCode, Codex, McpForm, Pers
 
 __all__: list[str] = []
 
-CLAUDE = TOOLS["claude-code"]
+CLAUDE = CAPABILITIES["claude-code"]
 CAPABLE = sorted(set(CAPABILITIES) - {"stdio", "github-comment"})
 
 
@@ -196,7 +196,7 @@ def test_tool_that_could_not_be_loaded_is_looked_up_again_for_the_next_ask() -> 
 
 @proves("W3", "W4")
 @pytest.mark.parametrize(
-    ("tool", "exposed", "lookup", "expected"),
+    ("host", "exposed", "lookup", "expected"),
     [
         (CLAUDE, ["AskUserQuestion"], Lookup.PENDING, Availability.AVAILABLE),
         (CLAUDE, ["ToolSearch", "AskUserQuestion"], Lookup.NO_MATCH, Availability.AVAILABLE),
@@ -205,18 +205,18 @@ def test_tool_that_could_not_be_loaded_is_looked_up_again_for_the_next_ask() -> 
         (CLAUDE, ["ToolSearch"], Lookup.NO_MATCH, Availability.MISSING),
         (CLAUDE, ["ToolSearch"], Lookup.FAILED, Availability.FAILED),
         (CLAUDE, ["Bash"], Lookup.PENDING, Availability.MISSING),
-        (TOOLS["codex"], ["request_user_input"], Lookup.PENDING, Availability.AVAILABLE),
-        (TOOLS["codex"], [], Lookup.PENDING, Availability.MISSING),
-        (TOOLS["gemini"], ["ask_user"], Lookup.PENDING, Availability.AVAILABLE),
+        (CAPABILITIES["codex"], ["request_user_input"], Lookup.PENDING, Availability.AVAILABLE),
+        (CAPABILITIES["codex"], [], Lookup.PENDING, Availability.MISSING),
+        (CAPABILITIES["gemini"], ["ask_user"], Lookup.PENDING, Availability.AVAILABLE),
     ],
 )
 def test_availability_falls_to_missing_only_by_a_lookup_or_a_mode_without_it(
-    tool: HostTool, exposed: list[str], lookup: Lookup, expected: Availability
+    host: Capability, exposed: list[str], lookup: Lookup, expected: Availability
 ) -> None:
     """A pending load is waited for: nothing else presents meanwhile."""
-    found = availability(tool, exposed, lookup)
+    found = availability(host, exposed, lookup)
     assert found is expected
-    first = rank([(tool.name, found)], is_interactive=True, remote=Availability.MISSING)[0]
+    first = rank([(host.name, found)], is_interactive=True, remote=Availability.MISSING)[0]
     is_tool = expected in (Availability.AVAILABLE, Availability.LOADING)
     assert first.means is (Means.TOOL if is_tool else Means.STDIO)
     assert first.is_loading == (expected is Availability.LOADING)

@@ -16,7 +16,7 @@ import pytest
 
 from assent.surfaces.progress import Progress
 from assent.surfaces.terminal import TerminalSurface
-from tests.cli.shell import PATIENCE
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 

@@ -11,10 +11,13 @@ from pathlib import Path
 import pytest
 
 from assent import Ask, Client, StillOpen, connect
+from assent.protocol.approval import approval_prompt
 from assent.protocol.error import StoreFullError
 from assent.protocol.prompt import Field, Option, Prompt
 from assent.surfaces.race import answer_here
 from assent.surfaces.terminal import TerminalSurface
+from tests.patience import PATIENCE
+from tests.surfaces.room import Room
 
 __all__: list[str] = []
 
@@ -79,7 +82,7 @@ def test_typed_reply_that_loses_is_told_who_won(table: Table, monkeypatch: pytes
     ends = threading.Event()
 
     def late(*_: object) -> Ask:
-        ends.wait(20)
+        ends.wait(PATIENCE)
         return table.here.show(ask.ask_id)
 
     monkeypatch.setattr(Client, "wait", late)
@@ -131,13 +134,93 @@ def test_store_that_fails_keeps_the_prompt(table: Table, monkeypatch: pytest.Mon
     ask = table.open()
     real, failures = Client.answer, iter([StoreFullError()])
 
-    def full_once(client: Client, ask_id: str, reply: str) -> Ask:
+    def full_once(client: Client, ask_id: str, reply: str, *, confirmed: bool) -> Ask:
         for failure in failures:
             raise failure
-        return real(client, ask_id, reply)
+        return real(client, ask_id, reply, confirmed=confirmed)
 
     monkeypatch.setattr(Client, "answer", full_once)
     os.write(table.keys, b"1\n1\n")
     assert answer_here(table.surface, table.here, ask).answer is not None
     assert "The disk is full" in table.screen.getvalue()
     assert "Nothing was sent; try again." in table.screen.getvalue()
+
+
+# What cannot be undone
+
+GRAVE = Prompt(
+    "Which?",
+    "",
+    (Field("how", "", (Option("keep", "Keep it"), Option("drop", "Drop it", destructive=True))),),
+)
+CHECK = 'This chooses "Drop it", which cannot be undone. Proceed? [y/n]'
+
+
+@pytest.fixture
+def room() -> Iterator[Room]:
+    """Give a room with a keyboard, where a line is typed once the prompt's sign is there."""
+    room = Room()
+    yield room
+    room.close()
+
+
+@pytest.mark.parametrize("yes", ["y", "yes", " YES "])
+def test_destructive_option_is_sent_after_a_yes_to_its_name(room: Room, yes: str) -> None:
+    """One of the two words, and nothing else, is a yes."""
+    ask = room.agent.open(GRAVE).ask
+    room.type(f"2\n{yes}\n")
+    ended = answer_here(room.terminal, room.typist, ask)
+    assert ended.answer is not None
+    assert ended.answer.values == {"how": ("drop",)}
+    assert room.screen.getvalue().count(CHECK) == 1
+
+
+@pytest.mark.parametrize("said", ["", "n", "2", "yes please", "drop it", "y y"])
+def test_anything_else_sends_nothing_and_shows_the_ask_again(room: Room, said: str) -> None:
+    """Also the option's own number, a second time."""
+    ask = room.agent.open(GRAVE).ask
+    room.type(f"Drop it\n{said}\nKeep it\n")
+    ended = answer_here(room.terminal, room.typist, ask)
+    assert ended.answer is not None
+    assert ended.answer.values == {"how": ("keep",)}
+    shown = room.screen.getvalue()
+    assert (shown.count(CHECK), shown.count("A) Keep it")) == (1, 2)
+
+
+def test_yes_that_was_typed_before_the_question_stood_there_is_none(
+    room: Room, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody confirms what was not yet on the screen: what came with the reply is thrown away."""
+    ask = room.agent.open(GRAVE).ask
+    show, typed = room.screen.write, iter([b"2\ny\n", b"n\n", b"1\n"])
+
+    def type_ahead(text: str) -> int:
+        if text.endswith("> "):
+            os.write(room.keys, next(typed))
+        return show(text)
+
+    monkeypatch.setattr(room.screen, "write", type_ahead)
+    ended = answer_here(room.terminal, room.typist, ask)
+    assert ended.answer is not None
+    assert ended.answer.values == {"how": ("keep",)}
+    assert CHECK in room.screen.getvalue()
+
+
+def test_round_asks_its_destructive_question_again_after_a_no(room: Room) -> None:
+    """What else was answered stays."""
+    fields = (Field("why", "Why?", free=True), *GRAVE.fields)
+    ask = room.agent.open(Prompt("Two", fields=fields)).ask
+    room.type("old\n2\nn\n1\n")
+    ended = answer_here(room.terminal, room.typist, ask)
+    assert ended.answer is not None
+    assert ended.answer.values == {"why": ("old",), "how": ("keep",)}
+
+
+def test_approval_is_rejected_with_words_at_the_prompt(room: Room) -> None:
+    """The prompt says how, and the agent is told the words."""
+    handle = room.agent.open(approval_prompt("Drop it?", {"command": "psql"}), kind="approval")
+    room.type("Reject: not on a Friday\n")
+    ended = answer_here(room.terminal, room.typist, handle.ask)
+    assert ended.answer is not None
+    assert (ended.answer.values, ended.answer.reason) == ({"approve": ("Reject",)}, "not on a Friday")
+    assert "Reject: WHY says no, and tells the agent why." in room.screen.getvalue()

@@ -10,18 +10,18 @@ import pytest
 from assent.protocol.ask import Ask, State
 from assent.protocol.error import ConflictError, Declined, StillOpen, UnrecognisedError
 from assent.testing import FakeClock, ScriptedPerson, ScriptError, ThrowawayStore, throwaway
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
 FOXES = ["red fox", "blue fox"]
-BOUND = 10.0
 
 
 def test_person_answers_from_another_thread() -> None:
     """The asker waits as it would for anybody."""
     with throwaway() as store, store.scripted_person("bob") as person:
         person.will_answer("Which", "blue fox")
-        assert store.agent().ask("Which?", FOXES, wait=BOUND) == "blue fox"
+        assert store.agent().ask("Which?", FOXES, wait=PATIENCE) == "blue fox"
     assert [ask.prompt.title for ask in person.seen] == ["Which?"]
     assert [ask.answer and ask.answer.by for ask in person.given] == ["human:bob"]
     assert person.refused == []
@@ -32,7 +32,7 @@ def test_person_serves_tasks_as_well() -> None:
 
     async def ask(store: ThrowawayStore) -> object:
         agent = store.async_agent()
-        return await asyncio.gather(*(agent.ask(f"{n}?", FOXES, wait=BOUND) for n in range(5)))
+        return await asyncio.gather(*(agent.ask(f"{n}?", FOXES, wait=PATIENCE) for n in range(5)))
 
     with throwaway() as store, store.scripted_person() as person:
         for number in range(5):
@@ -48,7 +48,7 @@ def test_person_finds_asks_that_were_there_before_and_lines_that_come_later() ->
             late = store.agent().open("Late?", FOXES)
             person.catch_up()
             person.will_answer("Late", "1").will_answer("Early", "2")
-            assert (late.value(BOUND), early.value(BOUND)) == ("red fox", "blue fox")
+            assert (late.value(PATIENCE), early.value(PATIENCE)) == ("red fox", "blue fox")
 
 
 def test_line_fits_by_words_pattern_or_question() -> None:
@@ -62,9 +62,9 @@ def test_line_fits_by_words_pattern_or_question() -> None:
         person.will_answer(re.compile("^Pattern|in the body"), {"q1": ["red fox"]})
         person.will_answer("ords", "blue fox")
         agent = store.agent()
-        assert agent.ask("Words?", FOXES, wait=BOUND) == "blue fox"
-        assert agent.ask("Another?", FOXES, body="It is in the body.", wait=BOUND) == "red fox"
-        assert agent.ask("Third?", FOXES, key="by ask", wait=BOUND) == "blue fox"
+        assert agent.ask("Words?", FOXES, wait=PATIENCE) == "blue fox"
+        assert agent.ask("Another?", FOXES, body="It is in the body.", wait=PATIENCE) == "red fox"
+        assert agent.ask("Third?", FOXES, key="by ask", wait=PATIENCE) == "blue fox"
 
 
 def test_lines_are_taken_in_order_one_an_ask() -> None:
@@ -72,7 +72,7 @@ def test_lines_are_taken_in_order_one_an_ask() -> None:
     with throwaway() as store, store.scripted_person() as person:
         person.will_answer("Which", "1").will_answer("Which", "2")
         agent = store.agent()
-        assert [agent.ask("Which?", FOXES, wait=BOUND) for _ in range(2)] == FOXES
+        assert [agent.ask("Which?", FOXES, wait=PATIENCE) for _ in range(2)] == FOXES
 
 
 def test_person_declines_with_a_reason() -> None:
@@ -80,7 +80,7 @@ def test_person_declines_with_a_reason() -> None:
     with throwaway() as store, store.scripted_person() as person:
         person.will_decline("Which", "not now")
         with pytest.raises(Declined, match="not now"):
-            store.agent().ask("Which?", FOXES, wait=BOUND)
+            store.agent().ask("Which?", FOXES, wait=PATIENCE)
     assert [ask.state for ask in person.given] == [State.DECLINED]
 
 
@@ -102,7 +102,7 @@ def test_wrong_reply_is_refused_and_the_next_line_has_its_turn() -> None:
         person.will_answer_wrongly("Which", "green fox").will_answer_wrongly("Which", "").will_answer(
             "Which", "1"
         )
-        assert store.agent().ask("Which?", FOXES, wait=BOUND) == "red fox"
+        assert store.agent().ask("Which?", FOXES, wait=PATIENCE) == "red fox"
     assert [type(refusal) for refusal in person.refused] == [UnrecognisedError, UnrecognisedError]
 
 
@@ -112,7 +112,7 @@ def test_wrong_reply_that_is_taken_fails_the_test() -> None:
     def play() -> None:
         with throwaway() as store, store.scripted_person() as person:
             person.will_answer_wrongly("name", "Ana")
-            assert store.agent().ask("Your name?", wait=BOUND) == "Ana"
+            assert store.agent().ask("Your name?", wait=PATIENCE) == "Ana"
 
     with pytest.raises(ScriptError, match="should have been refused"):
         play()
@@ -142,7 +142,7 @@ def test_delay_by_the_machines_clock_is_waited_for() -> None:
         handle = store.agent().open("Which?", FOXES)
         with pytest.raises(StillOpen):
             handle.wait(0)
-        assert handle.value(BOUND) == "red fox"
+        assert handle.value(PATIENCE) == "red fox"
 
 
 def test_line_that_was_never_used_fails_the_test() -> None:
@@ -190,7 +190,7 @@ def test_two_people_on_one_store_compete() -> None:
     with throwaway() as store:
         people = [ScriptedPerson(store.person(name)).will_answer("Which", "1") for name in ("ana", "bob")]
         with people[0], people[1]:
-            assert store.agent().ask("Which?", FOXES, wait=BOUND) == "red fox"
+            assert store.agent().ask("Which?", FOXES, wait=PATIENCE) == "red fox"
         assert sum(len(person.given) for person in people) == 1
         assert [type(refusal) for person in people for refusal in person.refused] == [ConflictError]
 

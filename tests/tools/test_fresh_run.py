@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from tests.patience import PATIENCE
 from tools import fresh_run
 from tools.fresh_run import RunError, check_nothing_left, processes_here, read_link
 
 __all__: list[str] = []
 
-PATIENCE = 30.0
 Start = Callable[[str], "subprocess.Popen[bytes]"]
 
 

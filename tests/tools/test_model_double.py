@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE
 from tools.model_double import ModelDouble
 
 __all__: list[str] = []
@@ -19,7 +20,7 @@ def post(
     model: ModelDouble, path: str, body: Any, headers: dict[str, str] | None = None, raw: bytes | None = None
 ) -> str:
     """Send a body and return what came back."""
-    there = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=10)
+    there = http.client.HTTPConnection(model.url.removeprefix("http://"), timeout=PATIENCE)
     try:
         there.request("POST", path, json.dumps(body).encode() if raw is None else raw, headers or {})
         return there.getresponse().read().decode()

@@ -10,6 +10,8 @@ from tools.names import Names
 from tools.page import Page, pages
 from tools.play import is_played
 
+__all__: list[str] = []
+
 PLAYED = [page for page in pages() if is_played(page)]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from tools import node
 from tools.npm_pack import Package, PackageError, fetched, integrity_of
 
 __all__: list[str] = []
@@ -28,6 +29,7 @@ def write_npm(folder: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> Non
     npm.write_text(f"#!/bin/sh\n{script}\n")
     npm.chmod(0o755)
     monkeypatch.setenv("PATH", f"{npm.parent}:/usr/bin:/bin")
+    monkeypatch.setattr(node, "wheel_folder", lambda: None)
 
 
 def test_package_with_the_pinned_hash_is_opened(archive: Path) -> None:
@@ -64,8 +66,9 @@ def test_npm_that_fetches_nothing_is_told(
 def test_missing_npm_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As what it is, and not as a file that is missing."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setattr(node, "wheel_folder", lambda: None)
     with (
-        pytest.raises(PackageError, match="npm is not on the path"),
+        pytest.raises(PackageError, match="npm is neither in this environment nor on the path"),
         fetched(Package("a", "1", "sha512-none")),
     ):
         raise AssertionError("It was opened.")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import programs
+from tools import node, programs
 from tools.programs import PROGRAMS, ProgramError, find_program
 
 __all__: list[str] = []
@@ -17,6 +17,7 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keep what is fetched in a folder of this test, and let nothing but its npm be found."""
     monkeypatch.setattr(programs, "HOME", tmp_path / "programs")
     monkeypatch.setenv("PATH", f"{tmp_path}/bin:/usr/bin:/bin")
+    monkeypatch.setattr(node, "wheel_folder", lambda: None)
 
 
 def write_npm(folder: Path, version: str, after: str = "") -> None:
@@ -67,5 +68,5 @@ def test_a_program_that_nobody_knows_or_a_machine_without_npm_is_told_in_one_sen
     with pytest.raises(ProgramError, match="No program is called"):
         find_program("emacs")
     monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(ProgramError, match="npm is not on the path"):
+    with pytest.raises(ProgramError, match="npm is neither in this environment nor on the path"):
         find_program("codex")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import click
@@ -14,15 +14,17 @@ from assent.cli.gate_file import FOLDER, read_bounded
 from assent.client.place import find_root
 from assent.effects.applier import Apply, run_applier
 from assent.protocol.applier_file import MAX_APPLIER_FILE_BYTES, parse_applier
-from assent.protocol.canonical import Json, digest
+from assent.protocol.canonical import digest
 from assent.protocol.display import display, quote
 from assent.protocol.error import EffectError
-from assent.protocol.finding import AutofixClass, Finding, Intake, RawFinding
+from assent.protocol.finding import Finding
 from assent.protocol.words import count
 
 __all__ = ["APPLIER_FILE", "Accept", "find_applier", "given_applier"]
 
 APPLIER_FILE = f"{FOLDER}/review.toml"
+
+_CANNOT = "Such a fix cannot be applied"
 
 Accept = Callable[[str, str, Mapping[str, Sequence[str]]], None]
 """Gets a file, its digest and its commands; raises EffectError unless a person has accepted them."""
@@ -45,15 +47,13 @@ def given_applier(text: str, environ: Mapping[str, str]) -> Apply:
     return run_applier(words, Path.cwd(), environ)
 
 
-def find_applier(
-    intake: Intake, environ: Mapping[str, str], accept: Accept, *, is_headless: bool
-) -> Apply | None:
-    """Return the applier of the project's file, where any finding needs one.
+def find_applier(findings: Iterable[Finding], environ: Mapping[str, str], accept: Accept) -> Apply | None:
+    """Return the applier of the project's file, where any of the `findings` that may be applied needs one.
 
     Its command is accepted by a person first. That is settled before the first question: after the last one it would
     cost every decision.
     """
-    prose = _count_prose(intake, is_headless=is_headless)
+    prose = sum(finding.has_fix and finding.edit is None for finding in findings)
     if not prose:
         return None
     root = find_root(Path.cwd())
@@ -63,31 +63,12 @@ def find_applier(
     if applier is None:
         has = "has its fix" if prose == 1 else "have their fixes"
         say(f"{count(prose, 'finding')} {has} in words only, and no applier is named.")
-        say("Applied, such a fix is reported as failed: see --applier in assent review --help.")
+        say(f"{_CANNOT}: see --applier in assent review --help.")
         return None
     words = [*(f"{key}={value}" for key, value in applier.env.items()), *applier.command]
     try:
         accept(APPLIER_FILE, digest(text), {"applier": words})
     except EffectError as error:
-        return _refuse(error)
+        say(display(f"{error.message} {_CANNOT}.", lines=False))
+        return None
     return run_applier(applier.command, root, {**environ, **applier.env}, applier.seconds)
-
-
-def _count_prose(intake: Intake, *, is_headless: bool) -> int:
-    """Return how many findings that may be applied have a fix in words alone; headless, only safe ones may."""
-    every: list[RawFinding | Finding] = [*(intake.merged or ())]
-    for output in intake.outputs:
-        every += output.findings
-    if is_headless:
-        every = [finding for finding in every if finding.autofix_class is AutofixClass.SAFE_AUTO]
-    return sum(bool(finding.suggested_fix) and finding.edit is None for finding in every)
-
-
-def _refuse(error: EffectError) -> Apply:
-    """Return an applier that says why there is none; it is said now, too."""
-    say(display(f"{error.message} Fixes in words will be reported as failed.", lines=False))
-
-    def apply(_: dict[str, Json], __: str) -> str:
-        raise error
-
-    return apply

@@ -18,11 +18,11 @@ from assent.cli.json_file import read_json_file
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, now
 from assent.cli.span import SPAN
-from assent.cli.typist import find_typist, tell_waiting
+from assent.cli.typist import find_typist, tell_waiting, warn_unreached
 from assent.client.approving import ApprovalParts, approve, check_approved, request_approval
 from assent.client.client import Client, blocking
 from assent.client.identity import agent
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.hub.ids import new_command_id
 from assent.protocol.ask import Ask, Consequence
 from assent.protocol.canonical import parse_json
@@ -74,7 +74,9 @@ _request, _approve = blocking(request_approval), blocking(approve)
     default=Consequence.WAIT.value,
     help="What happens at the deadline; none of them approves. [default: wait]",
 )
-@click.option("--escalate-to", metavar="WHO", help="Whom to ask, too, for the consequence escalate.")
+@click.option(
+    "--escalate-to", metavar="WHO", help="Whom to ask, too, for the consequence escalate, as in human:sam."
+)
 @click.option("--as", "name", metavar="NAME", help="The name of the agent that asks.")
 @click.option("--wait", "wait", type=SPAN, metavar="TIME", help="Wait so long at most; the ask stays open.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole receipt as JSON.")
@@ -98,6 +100,7 @@ def command(place: Place, /, **given: Any) -> int:
     wait: timedelta | None = given["wait"]
     with place.door() as door:
         asker = place.client(door, agent(place.environ, given["name"]))
+        warn_unreached(place, door, given["escalate_to"])
         with uninterrupted():
             told = _request(asker, title, command_id=command_id, **parts)
         if isinstance(told, Ask):

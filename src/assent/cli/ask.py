@@ -22,12 +22,12 @@ from assent.cli.json_file import read_json_file
 from assent.cli.place import Place, now
 from assent.cli.round import Round, Wishes, read_round
 from assent.cli.span import SPAN
-from assent.cli.typist import find_typist, tell_waiting
+from assent.cli.typist import find_typist, tell_waiting, warn_unreached
 from assent.client.calls import no_answer
 from assent.client.client import Client
 from assent.client.identity import agent
 from assent.client.label import label_finder
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.flows.question import split_prompt
 from assent.protocol.answer import labels
 from assent.protocol.ask import Ask, Consequence, Kind, render_json
@@ -105,7 +105,9 @@ def _list_protocols(context: click.Context, _: click.Parameter, is_wanted: bool)
     default=Consequence.WAIT.value,
     help="What happens at the deadline; none of them answers. [default: wait]",
 )
-@click.option("--escalate-to", metavar="WHO", help="Whom to ask, too, for the consequence escalate.")
+@click.option(
+    "--escalate-to", metavar="WHO", help="Whom to ask, too, for the consequence escalate, as in human:sam."
+)
 @click.option(
     "--kind",
     type=click.Choice([kind.value for kind in Kind]),
@@ -141,6 +143,7 @@ def command(place: Place, /, **given: Any) -> int:
     asked: list[Ask] = []
     with place.door() as door:
         asker = place.client(door, agent(place.environ, given["name"]))
+        warn_unreached(place, door, given["escalate_to"])
         try:
             if given["no_wait"]:
                 return _ask_at_once(place, asker, rounds, given)

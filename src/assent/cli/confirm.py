@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from assent.cli.accept import accepting
 from assent.cli.exit import DONE, ENDED, FAILED, REFUSED, STILL_OPEN, UNFINISHED, say
-from assent.cli.gate_file import FOLDER, read_bounded
 from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, now
@@ -20,28 +17,24 @@ from assent.cli.typist import find_typist, tell_waiting
 from assent.client.client import Client
 from assent.client.confirm import confirm_plan
 from assent.client.identity import agent
-from assent.client.place import find_root
-from assent.effects.performer import Performers
-from assent.effects.reviewer import reviewer_performers
 from assent.flows.confirm import How, Verdict
-from assent.protocol.ask import Ask
-from assent.protocol.canonical import digest
+from assent.protocol.ask import Ask, Kind
 from assent.protocol.display import display
 from assent.protocol.error import AssentError, FlowTakenError, StillOpen
 from assent.protocol.plan import Moment
-from assent.protocol.reviewer_file import MAX_REVIEWER_FILE_BYTES, Reviewer, parse_reviewers
 from assent.surfaces.card import short_id
 from assent.surfaces.race import answer_here
 from assent.surfaces.terminal import TerminalSurface
 
 __all__ = ["VERDICT_STATUSES", "command"]
 
-REVIEWER_FILE = f"{FOLDER}/reviewers.toml"
-
 VERDICT_STATUSES = {
     How.CONFIRMED: DONE,
+    How.DROPPED: DONE,
+    How.NOTHING: DONE,
     How.CHANGES: UNFINISHED,
     How.BLOCKED: UNFINISHED,
+    How.MISSING: UNFINISHED,
     How.DECLINED: REFUSED,
     How.STOPPED: REFUSED,
     How.ENDED: ENDED,
@@ -66,36 +59,36 @@ VERDICT_STATUSES = {
 def command(place: Place, /, **given: Any) -> int:
     """Run the confirms of a phase or task, and wait until somebody says go on.
 
-    The plan's file says which there are and where they stand; only their status is changed in it. What a person types
-    at this terminal counts, and so does an answer from anywhere else. Asked again while it waits, it is the same question.
+    The plan's file says which there are; only their status is changed in it. What passes is what the store holds a
+    person's yes for, or a reviewer's clean report: DONE in the file without it is asked all the same. What a person types
+    at this terminal counts, and so does an answer from anywhere else. Asked again while it waits, it is the same question;
+    with another summary it is another one. What was confirmed is not asked again, and is named.
 
     y or yes goes on, n or no declines, stop halts, and anything else is taken as changes to be made first, which are
-    printed. "drop this confirm" gives the confirm up for good.
+    printed. "drop this confirm" gives the confirm up for good. Where a reviewer finds blocking issues, a person is asked
+    what to do, and no reviewer runs before they answered.
 
     \b
       assent confirm plan.xml --owner T1.2 --moment before --summary "Rename the table users"
       assent confirm plan.xml --owner P1 --moment after --summary "All tests pass" --wait 1h
 
-    Exit status: 0 go on (also where nothing is to be confirmed), 3 still open, 4 declined or stopped, 5 withdrawn,
-    7 changes are wanted or a reviewer found blocking issues.
+    Exit status: 0 go on (confirmed, dropped, nothing to confirm), 2 the plan has errors, 3 still open, 4 declined or
+    stopped, 5 withdrawn, 7 changes are wanted, a reviewer found blocking issues, or a confirm is missing.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     if given["no_wait"] and given["wait"] is not None:
         raise click.UsageError("Give --wait or --no-wait, not both.")
-    root = find_root(Path.cwd())
     with place.door() as door, TerminalSurface(now, place.environ) as terminal:
         asker = place.client(door, agent(place.environ, given["asker"]))
         typist = None if given["no_wait"] else find_typist(place, door)
-        seat = _Seat(place, root, asker, typist, terminal)
+        seat = _Seat(place, asker, typist, terminal)
         return seat.run(given)
 
 
 class _Seat:
-    """Where a confirm takes place: who asks, who types, which reviewers there are."""
+    """Where a confirm takes place: who asks, and who types."""
 
-    def __init__(
-        self, place: Place, root: Path, asker: Client, typist: Client | None, terminal: TerminalSurface
-    ) -> None:
-        self._place, self._root = place, root
+    def __init__(self, place: Place, asker: Client, typist: Client | None, terminal: TerminalSurface) -> None:
+        self._place = place
         self._asker, self._typist, self._terminal = asker, typist, terminal
         self._ask: Ask | None = None
 
@@ -112,7 +105,6 @@ class _Seat:
                 given["summary"],
                 workspace_dir=given["workspace_dir"],
                 track_dir=given["track_dir"],
-                performers=self._reviewers(),
                 say=lambda text: say(display(text)),
                 present=lambda ask: self._present(ask, wait),
                 wait=wait,
@@ -125,11 +117,13 @@ class _Seat:
             if not isinstance(left, StillOpen):
                 say("")
             return self._leave(prints_id=given["no_wait"], as_json=given["as_json"])
-        return _report(verdict, as_json=given["as_json"])
+        return _report(verdict, given["summary"], as_json=given["as_json"])
 
     def _present(self, ask: Ask, wait: float | None) -> None:
         self._ask = ask
-        if self._typist is not None:
+        # An approval is typed at a terminal, or given elsewhere.
+        is_read = ask.kind is not Kind.APPROVAL or not self._terminal.is_piped
+        if self._typist is not None and is_read:
             self._ask = answer_here(self._terminal, self._typist, ask, wait)
         elif wait != 0:
             tell_waiting(self._place, self._terminal, ask)
@@ -148,29 +142,25 @@ class _Seat:
             click.echo(ask.ask_id)
         return STILL_OPEN
 
-    def _reviewers(self) -> Performers:
-        """Return the reviewers of the project; each is run only after a person accepted the file."""
-        file = self._root / REVIEWER_FILE
-        text = read_bounded(file, MAX_REVIEWER_FILE_BYTES) if file.exists() else b""
-        reviewers = parse_reviewers(text, REVIEWER_FILE)
 
-        commands = {
-            name: [*(f"{key}={value}" for key, value in reviewer.env.items()), *reviewer.command]
-            for name, reviewer in reviewers.items()
-        }
-        check = accepting(self._asker, self._typist, self._terminal, REVIEWER_FILE, digest(text), commands)
-
-        def accept(_: Reviewer) -> None:
-            check()
-
-        return reviewer_performers(reviewers, self._place.environ, accept)
+def _is_same(confirmed: str, given: str) -> bool:
+    """Whether a summary is the one that was given now, as a person was shown it."""
+    confirmed, given = (text.strip().rstrip(".") for text in (confirmed, given))
+    return confirmed in ("", given) or confirmed.startswith(f"{given}\n\n")
 
 
-def _report(verdict: Verdict, *, as_json: bool) -> int:
+def _report(verdict: Verdict, summary: str, *, as_json: bool) -> int:
     if as_json:
-        echo_json(msgspec.json.encode(verdict))
+        told = msgspec.to_builtins(verdict)
+        del told["passed"], told["name"]
+        echo_json(msgspec.json.encode(told))
     elif verdict.how is How.FAILED:
         say(display(verdict.text, lines=False))
     else:
         click.echo(display(verdict.text or str(verdict.state or verdict.how)))
+        if not _is_same(verdict.summary, summary):
+            click.echo(f"What was confirmed: {display(verdict.summary)}")
+    if verdict.ask_id:
+        how = f'assent answer {short_id(verdict.ask_id)} "Apply changes and re-run"'
+        say(f"A person says how it goes on, and no reviewer runs before that; answer with: {how}")
     return VERDICT_STATUSES[verdict.how]

@@ -26,7 +26,7 @@ from assent.cli.place import Place, now
 from assent.client.client import Client
 from assent.client.door import Door, run_call, until
 from assent.client.identity import AGENT_MARKS, agent_mark, person
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.principal import Assurance, Principal, Role

@@ -22,6 +22,7 @@ from assent.protocol.error import (
     ApprovalDiffersError,
     AssentError,
     BadRequestError,
+    ConfirmFirstError,
     ConflictError,
     ControlExpiredError,
     Declined,
@@ -59,6 +60,7 @@ STATUSES: dict[type[AssentError], int] = {
     AssentError: FAILED,
     BadRequestError: USAGE,
     UnrecognisedError: USAGE,
+    ConfirmFirstError: USAGE,
     StillOpen: STILL_OPEN,
     Declined: REFUSED,
     ForbiddenError: REFUSED,
@@ -137,10 +139,10 @@ def _perform(arguments: list[str]) -> int:
         return complain(AssentError(_describe(error)), wants_json)
 
 
-def say(text: str) -> None:
+def say(text: str, *, nl: bool = True) -> None:
     """Write to standard error. A terminal that is gone hears nothing, and that changes no exit status."""
     with suppress(OSError):
-        click.echo(text, err=True)
+        click.echo(text, err=True, nl=nl)
 
 
 def complain(error: AssentError, wants_json: bool = False) -> int:

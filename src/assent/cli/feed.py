@@ -13,7 +13,7 @@ from assent.client import steer
 from assent.client.calls import Calls
 from assent.client.door import Door, run_call
 from assent.client.identity import assurance_here, person
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.protocol.ask import Ask
 from assent.protocol.error import NotFoundError
 from assent.protocol.run import Run
@@ -103,9 +103,9 @@ class StoreFeed:
 
     def answer(self, wish: Send) -> Ask:
         calls, ask_id = self._calls(wish.ask.ask_id, wish.ask.project), wish.ask.ask_id
-        if wish.reason is not None:
+        if wish.reply is None:
             return run_call(calls.decline(ask_id, wish.reason))
-        return run_call(calls.answer(ask_id, wish.text or "" if wish.values is None else wish.values))
+        return run_call(calls.answer(ask_id, wish.reply, confirmed=wish.is_confirmed, reason=wish.reason))
 
     def claim(self, wish: Claim) -> Ask:
         return run_call(self._calls(wish.ask.ask_id, wish.ask.project).claim(wish.ask.ask_id))

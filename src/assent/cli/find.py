@@ -1,4 +1,7 @@
-"""From the end of an id to the ask and the door to its store: in this project, then in this store, then wherever this user asks."""
+"""From the end of an id to the ask and the door to its store, among all that this user can see.
+
+An end that fits several asks means none of them: agents choose what they open, so the nearest is not the one that is meant.
+"""
 
 from __future__ import annotations
 
@@ -59,22 +62,28 @@ def finding(place: Place, ask_id: str) -> Iterator[Found]:
 
 
 def _search(place: Place, ask_id: str) -> tuple[Path | str, Ask]:
-    here = place.address
-    scopes: list[tuple[Sequence[Path | str], str | None]] = [([here], place.project_name)]
-    if place.project is None:
-        scopes.append(([here], None))
-    scopes.append((place.others, place.project))
     troubles: list[str] = []
-    for addresses, project in scopes:
-        read = partial(_asks_called, ask_id=ask_id, project=project)
-        found = [(address, ask) for address in addresses for ask in look(place, address, read, troubles)]
-        if len(found) > 1:
-            ids = ", ".join(sorted(ask.ask_id for _, ask in found)[:5])
-            raise NotFoundError(f"Several asks end in {quote(ask_id)}: {ids}. Give more of the id.")
-        if found:
-            return found[0]
+    read = partial(_asks_called, ask_id=ask_id, project=place.project)
+    found = [
+        (address, ask)
+        for address in (place.address, *place.others)
+        for ask in look(place, address, read, troubles)
+    ]
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise NotFoundError(_render_ambiguity(ask_id, found))
     skipped = f" Not looked at: {'; '.join(troubles)}" if troubles else ""
     raise NotFoundError(f'There is no ask "{quote(ask_id)}" here; assent inbox lists what waits.{skipped}')
+
+
+def _render_ambiguity(ask_id: str, found: Sequence[tuple[Path | str, Ask]]) -> str:
+    listed = ", ".join(
+        f'{ask.ask_id} in {quote(ask.project, 60)} ("{quote(ask.prompt.title, 60)}")' for _, ask in found[:5]
+    )
+    is_same = len({ask.ask_id for _, ask in found}) == 1
+    more = "Say which with --store or --project." if is_same else "Give more of the id, or --project."
+    return f"Several asks end in {quote(ask_id)}: {listed}. {more}"
 
 
 def _asks_called(door: Door, ask_id: str, project: str | None) -> list[Ask]:

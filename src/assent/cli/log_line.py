@@ -65,8 +65,14 @@ def _opened(told: Told) -> str:
 def _answered(told: Told) -> str:
     answer = told["answer"]
     chosen = "; ".join(", ".join(given) for given in answer["values"].values())
-    how = [answer["via"], answer["assurance"], "unattended" if told.get("is_unattended") else ""]
-    return f"{render_name(answer['by'])}: {chosen} ({', '.join(filter(None, dict.fromkeys(how)))})"
+    reason = f': "{answer["reason"]}"' if answer.get("reason") else ""
+    return f"{render_name(answer['by'])}: {chosen}{reason} ({_how(answer | told)})"
+
+
+def _how(told: Told) -> str:
+    """Return by which door a person answered, how sure that is, and whether nobody was there."""
+    how = [told.get("via"), told.get("assurance"), "unattended" if told.get("is_unattended") else ""]
+    return ", ".join(filter(None, dict.fromkeys(how)))
 
 
 def _ended(told: Told) -> str:
@@ -78,7 +84,9 @@ def _ended(told: Told) -> str:
     if outcome["by"] == OURSELVES and outcome["reason"]:
         return str(outcome["reason"])  # it ended with its run, and this says how
     who = render_name(outcome["by"] or "")
-    return f"{who}: {outcome['reason']}" if outcome["reason"] else who
+    how = _how(outcome)
+    words = f"{who}: {outcome['reason']}" if outcome["reason"] else who
+    return f"{words} ({how})" if how else words
 
 
 # Runs
@@ -185,8 +193,10 @@ def _policy(told: Told) -> str:
         for category, level in told["after"].items()
         if told["before"].get(category) != level
     ]
+    # What the project lists is told whole, whatever of it is new; where nothing is left, its list was taken back.
+    changed += [f"{kind}: with {' or '.join(given)}" for kind, given in told.get("assurances", {}).items()]
     how = " (unattended)" if told.get("is_unattended") else ""
-    return f"{_by(told)} sets {', '.join(changed)}{how}"
+    return f"{_by(told)} sets {', '.join(changed) or 'the default'}{how}"
 
 
 def _token_created(told: Told) -> str:
@@ -198,7 +208,8 @@ def _token_created(told: Told) -> str:
 
 def _target_added(told: Told) -> str:
     how = " (unattended)" if told.get("is_unattended") else ""
-    return f"{_by(told)} has {told['service']} at {told['host']} told of asks{how}"
+    whose = f", for {render_name(told['person'])}" if told.get("person") else ""
+    return f"{_by(told)} has {told['service']} at {told['host']} told of asks{whose}{how}"
 
 
 def _target_failed(told: Told) -> str:
@@ -208,7 +219,7 @@ def _target_failed(told: Told) -> str:
 
 def _granted(told: Told) -> str:
     if told["level"] == ReceiptLevel.APPROVED:
-        return f"{_by(told)} lets {told['asker']} go on: {told['title']}"
+        return f"{_by(told)} lets {told['asker']} go on: {told['title']} ({_how(told)})"
     category = told.get("category") or ""
     return f"the policy lets {told['asker']} go on ({told['level']}, {category}): {told['title']}"
 
@@ -234,6 +245,7 @@ _WORDS: dict[str, Callable[[Told], str]] = {
     "run.frame_pushed": lambda told: f"a loop inside it begins ({_loop(told['frame'])})",
     "run.frame_popped": lambda told: f"the loop inside it is over: {told['reason']}",
     "run.paused": lambda told: f"{_by(told)} paused it",
+    "run.held": lambda told: f"its work is over: {told['reason']}, held until somebody resumes it",
     "run.resumed": lambda told: f"{_by(told)} resumed it",
     "run.escalated": _escalated,
     "run.done": lambda told: f"done: {told['reason']}",

@@ -18,7 +18,7 @@ from typing import NamedTuple, Protocol, Self
 from assent.cli.place import Place, is_there
 from assent.client.door import Door, Following, run_call, until
 from assent.client.embedded import EmbeddedDoor
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.hub.record import Record
 from assent.protocol.ask import Ask, State
 from assent.protocol.display import display

@@ -76,7 +76,8 @@ def command(place: Place, /, is_http: bool, port: int | None, wait: timedelta, n
 
     Put this command into the settings of the host. The tools are ask_user, confirm, open_gate, request_approval,
     redeem_approval, review_findings, report_result, check_control and inbox. Where the host shows dialogs an ask is
-    shown there, too, and the first answer counts. Approvals are never given in a host's dialog.
+    shown there, too, and the first answer counts. Approvals are given there only where the project takes a host's word
+    for enough: see assent policy accept.
 
     A call waits for --wait at most, so keep it below the time limit of the host; asked again, it finds its answer.
 

@@ -26,9 +26,10 @@ from assent.cli.place import Place, is_there, now
 from assent.client.connect import open_hub
 from assent.client.door import run_call
 from assent.client.embedded import EmbeddedDoor
-from assent.client.identity import agent_mark, assurance_here, person
+from assent.client.identity import agent_mark, assurance_here
+from assent.client.identity import person as person_here
 from assent.client.outbox import add_target, open_outbox, remove_target
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.hub.ids import new_ask_id, new_signing_secret
 from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.display import quote
@@ -44,6 +45,7 @@ from assent.protocol.target import (
     Target,
     What,
     check_target_name,
+    person_of,
     read_people,
 )
 from assent.surfaces.notify.delivery import Parcel
@@ -76,11 +78,14 @@ def command() -> None:
 @click.argument("address", metavar="ADDRESS", type=click.UNPROCESSED)
 @click.option("--kinds", metavar="KINDS", help="Only of these, as in approval,gate. [default: all]")
 @click.option("--people", metavar="USER=NAME", multiple=True, help="Who may press buttons in a chat.")
+@click.option("--for", "person", metavar="WHO", help="Whose it is, as in human:ana. [default: everybody's]")
 @click.option("--allow-internal", is_flag=True, help="The address may lead into your own network.")
 @click.option("--unattended", is_flag=True, help="Add it where no terminal is; the log says so.")
 @click.pass_obj
 def _add(place: Place, /, **given: Any) -> int:
     """Tell ADDRESS of this project's asks from now on; `-` asks for it, so that no shell remembers it.
+
+    An ask that is escalated to somebody is told to their own targets (--for), and to those that are nobody's own.
 
     The secret that signs a webhook is printed once, and the address never is.
 
@@ -90,6 +95,7 @@ def _add(place: Place, /, **given: Any) -> int:
     who, assurance = _person(place), assurance_here()
     address = _read_address() if given["address"] == "-" else given["address"]
     name, people = check_target_name(given["name"]), read_people(given["people"])
+    person = person_of(given["person"]) if given["person"] is not None else ""
     allows_internal = given["allow_internal"]
     service = find_carriers().check_address(
         address, smtp=find_smtp(place.environ), allows_internal=allows_internal
@@ -108,6 +114,7 @@ def _add(place: Place, /, **given: Any) -> int:
                     kinds=_kinds(given["kinds"]),
                     people=people,
                     allows_internal=allows_internal,
+                    person=person,
                     is_unattended=given["unattended"],
                 )
             )
@@ -120,7 +127,10 @@ def _add(place: Place, /, **given: Any) -> int:
     if signing:
         click.echo(signing)
         say("That is the secret with which each message is signed. It is not shown again.")
-    say(f"{target.name}: {target.service} at {quote(target.host)} is told of the asks of {target.project}.")
+    whose = f", for {render_name(target.person)}," if target.person else ""
+    say(
+        f"{target.name}: {target.service} at {quote(target.host)}{whose} is told of the asks of {target.project}."
+    )
     say(f"Try it: assent notify test {target.name}")
     say("A server tells it by itself (assent serve); without one: assent notify send --watch")
     return DONE
@@ -259,7 +269,7 @@ def _person(place: Place) -> Principal:
             f"{mark} is set, so an agent runs this command, and only a person can say who is told of asks. "
             "A person can do it in a terminal of their own: assent notify."
         )
-    return person(place.environ)
+    return person_here(place.environ)
 
 
 def _read_address() -> str:
@@ -294,6 +304,7 @@ def _public(target: Target, far: Delivery, pending: int) -> dict[str, object]:
         "host": target.host,
         "kinds": target.kinds,
         "people": target.people,
+        "person": target.person or None,
         "allows_internal": target.allows_internal,
         "created_at": target.created_at,
         "created_by": target.created_by,
@@ -309,7 +320,8 @@ def _public(target: Target, far: Delivery, pending: int) -> dict[str, object]:
 def _state(target: Target, far: Delivery, pending: int) -> str:
     if target.disabled_at is not None:
         return f"gone since {render_instant(target.disabled_at)}: the other side says so"
-    parts = [f"{pending} to be told"] if pending else ["told of everything"]
+    parts = [f"for {render_name(target.person)}"] if target.person else []
+    parts.append(f"{pending} to be told" if pending else "told of everything")
     if target.failed:
         parts.append(f"{target.failed} given up")
     if pending and far.attempts:

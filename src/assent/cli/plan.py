@@ -13,6 +13,9 @@ import msgspec
 from assent.cli.exit import DONE, FAILED, say
 from assent.cli.group import PlacedGroup
 from assent.cli.json_line import echo_json
+from assent.cli.place import Place, is_there
+from assent.client.confirm import sync_plan
+from assent.client.identity import agent
 from assent.protocol.display import display
 from assent.protocol.error import AssentError
 from assent.protocol.plan import MAX_PLAN_BYTES, Plan, Status, Unreadable, read_plan
@@ -25,6 +28,8 @@ from assent.surfaces.terminal import width_of
 
 __all__ = ["command", "render_counts", "render_problem"]
 
+_HELD = (Status.IN_PROGRESS, Status.BLOCKED)
+"""Where somebody may have been asked."""
 _PLAN_FILE = click.argument("file", metavar="PLAN.xml", type=click.Path(path_type=Path))
 
 
@@ -85,14 +90,18 @@ def _check(file: Path, as_json: bool) -> int:
 @command.command("show")
 @_PLAN_FILE
 @click.option("--json", "as_json", is_flag=True, help="Print the tree as JSON.")
-def _show(file: Path, as_json: bool) -> int:
+@click.pass_obj
+def _show(place: Place, /, file: Path, as_json: bool) -> int:
     """Show phases, tasks and subtasks with where they stand, and the confirms that are to come.
 
-    A phase's status follows from its tasks.
+    A phase's status follows from its tasks. A confirm that was answered while no command waited gets its status in the
+    file now, and that is said.
 
     Exit status: 0 shown, 1 the file cannot be read.
     """
     plan = _read(file)
+    if isinstance(plan, Plan) and _sync(place, file, plan):
+        plan = _read(file)
     if isinstance(plan, Unreadable):
         raise AssentError(f"{file}:{plan.line}: {plan.reason}")
     tree = build_tree(plan)
@@ -106,6 +115,25 @@ def _show(file: Path, as_json: bool) -> int:
         lines.append(ink.danger(f"{count(errors, 'error')}: see assent plan check {_shown(file)}"))
     click.echo("\n".join(lines))
     return DONE
+
+
+def _sync(place: Place, file: Path, plan: Plan) -> bool:
+    """Write what people answered while no command waited; say so. Where there is no store, there is nothing to write."""
+    is_held = any(each.status in _HELD for owner in plan.owners for each in owner.confirms)
+    if not is_held or not is_there(place.address):
+        return False
+    try:
+        with place.door() as door:
+            written = sync_plan(place.client(door, agent(place.environ)), file)
+    except AssentError as error:
+        say(
+            f"What the store holds about this plan could not be looked up: {display(error.message, lines=False)}"
+        )
+        return False
+    for half, status in written.items():
+        named = display(f"{half.owner} {half.moment}", lines=False)
+        say(f"{_shown(file)}: the confirm of {named} was answered: {status}")
+    return bool(written)
 
 
 def _read(file: Path) -> Plan | Unreadable:

@@ -11,7 +11,7 @@ from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place
 from assent.client.identity import agent, agent_mark, person
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import MAX_JSON_BYTES, parse_json
 from assent.protocol.topic import CONTROL_TOPIC, check_topic, render_message

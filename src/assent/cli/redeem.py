@@ -12,7 +12,7 @@ from assent.cli.place import Place
 from assent.client.approving import redeem
 from assent.client.client import blocking
 from assent.client.identity import agent
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.protocol.canonical import parse_json
 from assent.protocol.display import quote
 from assent.protocol.receipt import render_receipt

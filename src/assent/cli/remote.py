@@ -87,9 +87,9 @@ class _Window:
     def __init__(self, place: Place, door: Door, ask_id: str) -> None:
         self._place, self._door, self._ask_id = place, door, ask_id
 
-    def answer(self, author: Author, text: str) -> Ask:
+    def answer(self, author: Author, text: str, *, reason: str = "", is_confirmed: bool = False) -> Ask:
         """Return the ask with its answer."""
-        return self._as(author).answer(self._ask_id, text)
+        return self._as(author).answer(self._ask_id, text, reason=reason, confirmed=is_confirmed)
 
     def decline(self, author: Author, reason: str) -> Ask:
         """Return the ask that was declined."""

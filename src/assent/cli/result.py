@@ -19,7 +19,7 @@ from assent.cli.json_line import echo_json
 from assent.cli.place import Place
 from assent.client.client import Client
 from assent.client.identity import agent
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.hub.work_command import Handed
 from assent.protocol.agent_result import SOURCES, SUCCESS
 from assent.protocol.display import quote

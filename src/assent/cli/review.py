@@ -30,6 +30,7 @@ from assent.client.reviewing import hold_review, prepare_review
 from assent.effects.applier import Apply, walk_through_performers
 from assent.flows.step import Ask as Step
 from assent.flows.synthesis.parse import parse_findings
+from assent.flows.synthesis.route import Route, route_of
 from assent.flows.synthesis.synthesis import render_synthesis, synthesise
 from assent.flows.walk_through.block import handle_of
 from assent.flows.walk_through.headless import COMPLETE, render_envelope
@@ -119,12 +120,13 @@ def _read_primer(text: bytes) -> Primer:
 
 
 def _synthesise(intake: Intake, document: str | None, primer: Primer) -> int:
-    text = None
-    if document is not None:
-        place = find_document(Path(document))
-        text = (place.root / place.path).read_text(encoding="utf-8", errors="replace")
+    text = None if document is None else _read_text(find_document(Path(document)))
     echo_json(render_synthesis(synthesise(intake, text, primer)))
     return DONE
+
+
+def _read_text(place: DocumentPlace) -> str:
+    return (place.root / place.path).read_text(encoding="utf-8", errors="replace")
 
 
 class _Seat:
@@ -153,7 +155,7 @@ class _Seat:
             say("No reply is read here, so nothing was begun.")
             say("Let others answer with --durable, or ask nobody with --headless.")
             return self._stay_open(None)
-        apply = self._applier(intake)
+        apply = self._applier(intake, primer)
         try:
             if self._given["durable"]:
                 report = self._hold_durably(intake, primer, apply)
@@ -164,7 +166,7 @@ class _Seat:
                 say("")  # the prompt's sign stands there alone
             if self._report is None:
                 return self._leave()
-            report = self._report  # after it, no reply means stop
+            report = self._report  # what was decided is done; what comes next, nobody said
         return self._close(report)
 
     def _hold(self, intake: Intake, primer: Primer, apply: Apply | None) -> CompletionReport:
@@ -234,11 +236,14 @@ class _Seat:
 
     # Fixes in words
 
-    def _applier(self, intake: Intake) -> Apply | None:
+    def _applier(self, intake: Intake, primer: Primer) -> Apply | None:
         environ = self._place.environ
         if self._given["applier"] is not None:
             return given_applier(self._given["applier"], environ)
-        return find_applier(intake, environ, self._accept, is_headless=self._given["headless"])
+        may_apply = {Route.SILENT} if self._given["headless"] else {Route.SILENT, Route.WALK}
+        merged = synthesise(intake, _read_text(self._document), primer).findings
+        needed = [finding for finding in merged if route_of(finding) in may_apply]
+        return find_applier(needed, environ, self._accept)
 
     def _accept(self, file: str, digest: str, commands: Mapping[str, Sequence[str]]) -> None:
         typist = None if self._given["headless"] else find_typist(self._place, self._door)
@@ -275,6 +280,10 @@ class _Seat:
                 "Keep this report" if self._given["as_json"] else "Only a report in JSON (--json) can be kept"
             )
             say(f"{kept}: --primer REPORT.json tells the next round what was decided in this one.")
+        if report.next_step is None and self._ask is not None and self._is_open(self._ask):
+            say(
+                f"What comes next is still asked. Answer it with: assent answer {short_id(self._ask.ask_id)} …"
+            )
         return DONE
 
     def _leave(self) -> int:

@@ -26,8 +26,8 @@ __all__ = ["command"]
 def command(place: Place, /, ask_id: str, as_json: bool) -> int:
     """Show one ask in full: the question, what silence means, how it ended.
 
-    ASK is an id, or the last few characters of one. It is looked for in this project first, then in every store
-    that you opened. What the asker wrote stands behind a colon.
+    ASK is an id, or the last few characters of one. It is looked for in every store that you opened; an
+    end that fits several asks is refused. What the asker wrote stands behind a colon.
 
     \b
       assent show k3x9d2

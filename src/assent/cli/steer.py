@@ -24,13 +24,14 @@ from assent.client.calls import SHORTEST_ID
 from assent.client.client import Client
 from assent.client.identity import person
 from assent.client.steer import STRONGEST_MODEL
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.hub.desk import instant
 from assent.hub.ids import new_request_id
 from assent.protocol.control import EXPIRY_SECONDS, Code, ControlCommand, ControlMessage
 from assent.protocol.display import display, quote
-from assent.protocol.error import AssentError, ControlExpiredError, StillOpen
-from assent.protocol.run import Run
+from assent.protocol.error import AssentError, ControlExpiredError, StillOpen, UnreachableError
+from assent.protocol.principal import Principal
+from assent.protocol.run import Run, Status
 from assent.protocol.words import count
 from assent.surfaces.wake import Wake
 
@@ -141,10 +142,19 @@ def _steer(place: Place, command: ControlCommand, given: dict[str, Any]) -> int:
     if given["request_id"] == "":
         raise click.UsageError("--request-id is empty.")
     who = person(place.environ)
-    request_id = given["request_id"] or new_request_id()
+    given["request_id"] = given["request_id"] or new_request_id()
+    try:
+        return _find_and_steer(place, command, given, who)
+    except UnreachableError as away:
+        if not away.is_silent:
+            raise
+        return _lapse(ControlExpiredError(), _again(command, given["run_id"], given), given)
+
+
+def _find_and_steer(place: Place, command: ControlCommand, given: dict[str, Any], who: Principal) -> int:
     with finding_run(place, given["run_id"]) as found:
         client = found.client(who)
-        again = f"assent {command} {found.run_id} --request-id {request_id}"
+        again = _again(command, found.run_id, given)
         try:
             result = _send(
                 lambda: client.control(
@@ -153,14 +163,12 @@ def _steer(place: Place, command: ControlCommand, given: dict[str, Any]) -> int:
                     model=given.get("model"),
                     reason=given.get("reason", ""),
                     issue_id=given["issue_id"],
-                    request_id=request_id,
+                    request_id=given["request_id"],
                     wait=given["wait"].total_seconds(),
                 )
             )
-        except (StillOpen, ControlExpiredError) as lapsed:
-            status = complain(lapsed, given["as_json"])
-            say(display(f"To send it again, for it to be executed once: {again}", lines=False))
-            return status
+        except (StillOpen, ControlExpiredError, UnreachableError) as lapsed:
+            return _lapse(lapsed, again, given)
         except KeyboardInterrupt:
             say(display(f"\nIt may or may not have been done. To find out, send it again: {again}"))
             return STILL_OPEN
@@ -173,6 +181,16 @@ def _steer(place: Place, command: ControlCommand, given: dict[str, Any]) -> int:
             click.echo(render_result(result, run, _withdrawn(client, run) if run else 0))
         _remark(client, command, run)
         return DONE
+
+
+def _again(command: ControlCommand, run_id: str, given: dict[str, Any]) -> str:
+    return f"assent {command} {run_id} --request-id {given['request_id']}"
+
+
+def _lapse(lapsed: AssentError, again: str, given: dict[str, Any]) -> int:
+    status = complain(lapsed, given["as_json"])
+    say(display(f"To send it again, for it to be executed once: {again}", lines=False))
+    return status
 
 
 def _send(call: Callable[[], ControlMessage]) -> ControlMessage:
@@ -243,6 +261,8 @@ def _refuse(result: ControlMessage, found: FoundRun) -> int:
 
 def _remark(client: Client, command: ControlCommand, run: Run | None) -> None:
     """Say what the RESULT does not: what still goes on, and whether anybody is there to heed it."""
+    if run is not None and command is ControlCommand.RESUME and run.status is Status.DONE:
+        say(f"Its work was over while it was paused: it is done now ({quote(str(run.reason), _LONGEST)}).")
     if run is None or not run.is_active:
         return
     if not client.is_driven(run):

@@ -22,6 +22,7 @@ from assent.protocol.error import AssentError, UnreachableError
 
 if TYPE_CHECKING:
     from assent.cli.feed import StoreFeed
+    from assent.surfaces.tui.hangup import Hangup
     from assent.surfaces.tui.view import Snapshot
 
 __all__ = ["INSTALL", "can_open", "is_for_people", "open_inbox"]
@@ -46,18 +47,20 @@ def can_open() -> bool:
 def open_inbox(place: Place) -> int:
     """Open the inbox until somebody leaves it."""
     from assent.cli.feed import StoreFeed
+    from assent.surfaces.tui.hangup import Hangup
 
-    feed = StoreFeed(place)
+    feed, hangup = StoreFeed(place), Hangup(sys.stdin.fileno())
     try:
-        _sit(place, _Glance(feed.look), feed)
+        with hangup:
+            _sit(place, _Glance(feed.look), feed, hangup)
     except KeyboardInterrupt:
         pass  # before there was anything to leave
     finally:
         feed.close()
-    return DONE
+    return hangup.finish(DONE)
 
 
-def _sit(place: Place, glance: _Glance, feed: StoreFeed) -> None:
+def _sit(place: Place, glance: _Glance, feed: StoreFeed, hangup: Hangup) -> None:
     from assent.surfaces.tui.curtain import Curtain
     from assent.surfaces.tui.draft import Drafts
     from assent.surfaces.tui.screen import compose, is_wide
@@ -74,11 +77,14 @@ def _sit(place: Place, glance: _Glance, feed: StoreFeed) -> None:
             sitting.take(snapshot, now())
             width, height = curtain.size
             if is_wide(width, height) and sitting.view.current:
-                sitting.press("enter")
+                sitting.show_card()
             curtain.draw(compose(sitting.view, width, height))
         from assent.surfaces.tui.app import InboxApp
 
-        app = InboxApp(feed, drafts, sitting.view.who, sitting=None if snapshot is None else sitting)
+        seen = None if snapshot is None else sitting
+        app = InboxApp(feed, drafts, sitting.view.who, sitting=seen, hangup=hangup)
+        if hangup.is_over:
+            return
         curtain.hand_over()
         for name in ("COLUMNS", "LINES"):  # a size that a parent once exported is not that of the window
             os.environ.pop(name, None)

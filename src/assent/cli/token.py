@@ -19,7 +19,7 @@ from assent.cli.json_line import echo_json
 from assent.cli.place import Place, is_there, now
 from assent.cli.span import SPAN
 from assent.client.identity import agent_mark, assurance_here, person
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.protocol.display import display, quote
 from assent.protocol.ending import render_instant, render_name
 from assent.protocol.error import BadRequestError, ForbiddenError, NotFoundError

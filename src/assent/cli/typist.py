@@ -20,7 +20,7 @@ from assent.protocol.principal import Assurance, Principal, Role
 from assent.surfaces.card import short_id
 from assent.surfaces.terminal import TerminalSurface, is_background
 
-__all__ = ["find_typist", "tell_waiting", "who_types"]
+__all__ = ["find_typist", "tell_waiting", "warn_unreached", "who_types"]
 
 
 def find_typist(place: Place, door: Door, *, takes_pipe: bool = False) -> Client | None:
@@ -61,6 +61,31 @@ def who_types(place: Place, *, takes_pipe: bool = False) -> Principal | None:
     except ForbiddenError as error:
         say(display(error.message, lines=False))
         return None
+
+
+def warn_unreached(place: Place, door: Door, name: str | None) -> None:
+    """Say that nobody has a target of the person whom an ask is to be escalated to. Over a server nobody can tell.
+
+    Raises:
+        BadRequestError: that is no person.
+    """
+    if name is None:
+        return
+    from assent.client.embedded import EmbeddedDoor
+    from assent.client.outbox import open_outbox
+    from assent.protocol.target import person_of
+
+    person = person_of(name)
+    if not isinstance(door, EmbeddedDoor):
+        return
+    targets = [target for target, _ in open_outbox(door).targets(place.project_name) if target.is_live]
+    if any(target.is_of(person) for target in targets):
+        return
+    others = "only the targets of everybody are" if any(not each.person for each in targets) else "nobody is"
+    say(
+        f"Warning: {person} has no target here, so at the deadline {others} told. "
+        f"To add one: assent notify add NAME ADDRESS --for {person}"
+    )
 
 
 def tell_waiting(place: Place, terminal: TerminalSurface, ask: Ask) -> None:

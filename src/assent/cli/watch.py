@@ -16,6 +16,7 @@ import time
 import tty
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from types import FrameType
 from typing import Any, NoReturn, Self
@@ -140,7 +141,13 @@ class _Screen:
         self._before: dict[int, Any] = {}
 
     def draw(self, lines: list[str], width: int) -> None:
-        """Put these lines where the last ones were."""
+        """Put these lines where the last ones were; leave where there is no terminal any more."""
+        try:
+            self._put(lines, width)
+        except (OSError, termios.error):
+            _leave(signal.SIGHUP, None)
+
+    def _put(self, lines: list[str], width: int) -> None:
         self._take()
         lines = _fit(lines, width)
         text = "\x1b[K\r\n".join(lines) + "\x1b[K"
@@ -183,18 +190,24 @@ class _Screen:
             signal.SIGWINCH: self._on_resize,
             signal.SIGCONT: self._on_return,
             signal.SIGTERM: _leave,
+            signal.SIGHUP: _leave,
         }
-        self._before = {number: signal.signal(number, handler) for number, handler in handlers.items()}
+        self._before = {
+            number: signal.signal(number, handler)
+            for number, handler in handlers.items()
+            if signal.getsignal(number) is not signal.SIG_IGN
+        }
         return self
 
     def __exit__(self, *_: object) -> None:
         for number, before in self._before.items():
             signal.signal(number, before)
-        if self._modes is not None and not is_background(_KEYBOARD):
-            termios.tcsetattr(_KEYBOARD, termios.TCSADRAIN, self._modes)
-        if self._height:
-            sys.stdout.write("\r\n")
-            sys.stdout.flush()
+        with suppress(OSError, termios.error):  # there may be no terminal any more
+            if self._modes is not None and not is_background(_KEYBOARD):
+                termios.tcsetattr(_KEYBOARD, termios.TCSADRAIN, self._modes)
+            if self._height:
+                sys.stdout.write("\r\n")
+                sys.stdout.flush()
 
     def _on_resize(self, _: int, __: FrameType | None) -> None:
         # The terminal has laid out its lines anew, and nobody can tell where ours are.

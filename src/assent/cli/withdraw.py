@@ -9,7 +9,7 @@ from assent.cli.find import complete_ask, finding
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place
 from assent.client.identity import person
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.protocol.ask import render_json
 from assent.protocol.ending import render_name
 from assent.surfaces.card import short_id

@@ -7,7 +7,7 @@ from typing import Required, TypedDict, Unpack
 
 from assent.client.calls import MAX_KEY, Calls, check_deadline, no_answer
 from assent.client.door import Call, until
-from assent.hub.ids import CommandIds, new_command_id
+from assent.hub.ids import new_command_id
 from assent.hub.receipt_command import ReceiptRequest, RedeemReceipt, RequestApproval
 from assent.protocol.approval import is_approved, render_rejection
 from assent.protocol.ask import Ask, Consequence
@@ -66,7 +66,7 @@ def approve(  # noqa: PLR0913 - the public call: every part of an approval has a
     the same approval is found again after a restart, with its receipt if there is one.
 
     Raises:
-        Declined: a person said no; the sentence says who.
+        Declined: a person said no; the sentence says who and why, and `reason` has the person's words.
         NoAnswer: withdrawn, expired or superseded.
         StillOpen: `wait` (seconds) lapsed; the ask stays open.
         KeyReusedError: the key belongs to something else.
@@ -105,7 +105,7 @@ def request_approval(
     Under a `command_id` of one's own it can be sent again, as often as one likes; after a yes it gives the receipt.
     """
     command_id = command_id or new_command_id()
-    ids = CommandIds(calls.project, calls.principal, command_id)
+    ids = calls.ids(command_id)
     key, deadline = parts.get("key"), parts.get("deadline")
     category = parts.get("category")
     consequence = convert(parts.get("consequence", Consequence.WAIT), Consequence)
@@ -139,7 +139,7 @@ def check_approved(ask: Ask) -> None:
     """Let an ask pass that was approved.
 
     Raises:
-        Declined: a person said no; the sentence says who.
+        Declined: a person said no; the sentence says who and why, and `reason` has the person's words.
         NoAnswer: it ended otherwise.
         StillOpen: it has not ended.
     """

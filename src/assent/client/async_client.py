@@ -135,6 +135,7 @@ class AsyncClient(Holder):
     ready = awaiting(work.list_ready)
     chat = awaiting(work.chat_of)
     clarify = awaiting(work.clarify)
+    answers = awaiting(work.list_answers)
     policy = awaiting(work.find_policy)
     approve = awaiting(approving.approve)
     redeem = awaiting(approving.redeem)

@@ -141,7 +141,7 @@ class _AskParts(_FormParts, total=False):
 class Calls:
     """What one principal does in one project, through one door."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - all that a call must know, each with a name
         self,
         door: Door,
         project: str,
@@ -150,6 +150,8 @@ class Calls:
         assurance: Assurance,
         run_id: str | None = None,
         find_label: Callable[[], str] = str,
+        *,
+        is_unattended: bool = False,
     ) -> None:
         self.door = door
         self.project = project
@@ -160,6 +162,8 @@ class Calls:
         """The run that asks, where nothing else is said."""
         self.find_label = find_label
         """Says which label this project gives to words of one's own; empty for ours."""
+        self.is_unattended = is_unattended
+        """The credential was made where no person was: everything that is done with it is marked so."""
 
     def open(  # noqa: PLR0913 - the public call: every part of an ask has a name
         self,
@@ -205,7 +209,7 @@ class Calls:
             raise BadRequestError('Somebody to escalate to needs the consequence "escalate".')
         ask_id = new_ask_id()
         if command_id:
-            ask_id = CommandIds(self.project, self.principal, command_id).new_ask_id()
+            ask_id = self.ids(command_id).new_ask_id()
         request = OpenAsk(
             ask_id,
             prompt,
@@ -338,7 +342,7 @@ class Calls:
         """
         full_id = yield from self._full_id(ask_id)
         try:
-            return (yield from until(self.door.until_ended(full_id, self.project, seconds)))
+            return (yield from until(self.door.until_ended(full_id, self.project, seconds, self.principal)))
         except StillOpen:
             ask = yield from self.show(full_id)
             if not ask.is_open:
@@ -346,27 +350,47 @@ class Calls:
             raise StillOpen(ask=ask) from None
 
     def answer(
-        self, ask_id: str, reply: str | Values, *, unattended: bool = False, command_id: str = ""
+        self,
+        ask_id: str,
+        reply: str | Values,
+        *,
+        confirmed: bool = False,
+        reason: str = "",
+        unattended: bool = False,
+        command_id: str = "",
     ) -> Call[Ask]:
         """Answer with typed text, or with the chosen values by field name; return the ask.
 
+        `confirmed` says that the person was asked once more about what cannot be undone. A `reason` goes with a no
+        to an approval, and the agent is told it.
+
         Raises:
             UnrecognisedError: the reply fits no option; the ask stays open.
+            ConfirmFirstError: it chooses what cannot be undone, and is not confirmed; the ask stays open.
             ConflictError: somebody else was first; the error carries the ask with the winner's answer.
             ForbiddenError: an agent cannot answer.
         """
         full_id = yield from self._full_id(ask_id)
         if isinstance(reply, str):
-            request = AnswerAsk(full_id, reply, None, self.via, self.assurance, unattended)
+            text, values = reply, None
         else:
-            values = {name: _texts(given) for name, given in reply.items()}
-            request = AnswerAsk(full_id, "", values, self.via, self.assurance, unattended)
+            text, values = "", {name: _texts(given) for name, given in reply.items()}
+        request = AnswerAsk(
+            full_id,
+            text,
+            values,
+            self.via,
+            self.assurance,
+            unattended or self.is_unattended,
+            is_confirmed=confirmed,
+            reason=reason,
+        )
         return (yield from self._send(request, full_id, command_id))
 
     def decline(self, ask_id: str, reason: str = "", *, command_id: str = "") -> Call[Ask]:
         """Say no to being asked; the agent is told so, with the reason."""
         full_id = yield from self._full_id(ask_id)
-        request = DeclineAsk(full_id, reason, self.via, self.assurance)
+        request = DeclineAsk(full_id, reason, self.via, self.assurance, is_unattended=self.is_unattended)
         return (yield from self._send(request, full_id, command_id))
 
     def withdraw(self, ask_id: str, reason: str = "", *, command_id: str = "") -> Call[Ask]:
@@ -427,6 +451,10 @@ class Calls:
             ForbiddenError: one did.
         """
         yield self.door.send(WriteStep(step, is_own), self.project, self.principal, new_command_id())
+
+    def ids(self, command_id: str) -> CommandIds:
+        """Return what mints the ids of what a command makes."""
+        return CommandIds(self.project, self.principal, command_id, self.door.secret())
 
     def _full_id(self, ask_id: str) -> Call[AskId]:
         if is_ask_id(ask_id):

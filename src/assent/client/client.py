@@ -147,6 +147,7 @@ class Client(Holder):
     ready = blocking(work.list_ready)
     chat = blocking(work.chat_of)
     clarify = blocking(work.clarify)
+    answers = blocking(work.list_answers)
     policy = blocking(work.find_policy)
     approve = blocking(approving.approve)
     redeem = blocking(approving.redeem)

@@ -1,41 +1,85 @@
 """Confirms from Python: an orchestrator asks before or after a piece of work, and goes on when it is told to.
 
-A confirm is durable. Whoever asks the same again while one is IN_PROGRESS comes back to the same question, perhaps answered
-by now, from another process or on another day. One found TODO or BLOCKED is asked anew, and so is one with another
-summary: the first question is taken back then. A yes to it is none to this one; anything else that was answered is told.
+A confirm is durable, and it passes by what the store holds, never by what the file says. Whoever asks the same again comes
+back to the same question, perhaps answered by now, from another process or on another day. With another summary it is
+another question: the first one is taken back while it is open, and a yes to it is none to this one; anything else that was
+answered is told. What is DONE by a recorded yes is not asked again, and what was confirmed is named.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
+from itertools import count
 from pathlib import Path
-from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from assent.client.accept import ask_acceptance, is_accepted
 from assent.client.async_client import awaiting
 from assent.client.calls import Calls
 from assent.client.client import blocking
+from assent.client.confirm_record import (
+    Attempt,
+    Half,
+    History,
+    Said,
+    find_ask,
+    note_seen,
+    read_plan_of,
+    sync,
+    write_statuses,
+)
 from assent.client.door import Call
 from assent.client.durable import Hear, Meet, drive_durably
-from assent.client.journal import Opened, decode_entry, end_of, read_back
+from assent.client.journal import Settled, decode_entry, make_step
 from assent.client.named import named
-from assent.client.place import DocumentPlace, find_document
+from assent.client.place import DocumentPlace, find_document, find_root
 from assent.effects.direct import Direct
 from assent.effects.document import document_performers
 from assent.effects.performer import Intention, Performer, Performers, World
-from assent.effects.reviewer import check_folders
-from assent.flows.confirm import CONFIRM, ConfirmInputs, How, RunReviewer, Verdict
+from assent.effects.reviewer import check_folders, reviewer_performers
+from assent.flows.confirm import (
+    CONFIRM,
+    ConfirmInputs,
+    How,
+    RunReviewer,
+    Verdict,
+    name_half,
+    render_claim,
+    render_missing,
+)
 from assent.flows.document import WriteDocument
-from assent.protocol.ask import Ask, Kind
-from assent.protocol.canonical import Json
-from assent.protocol.confirm import Meaning, read_reply
+from assent.flows.step import Done
+from assent.protocol.ask import Ask, Kind, State
+from assent.protocol.canonical import Json, digest
+from assent.protocol.confirm import Meaning, check_summary, direction_prompt, is_direction, read_reply
 from assent.protocol.display import quote
-from assent.protocol.error import AssentError, BadRequestError, EffectError, NotFoundError, StillOpen
-from assent.protocol.plan import MAX_PLAN_BYTES, Confirm, ConfirmProtocol, Moment, Owner, Status, parse_plan
+from assent.protocol.error import (
+    BadRequestError,
+    ConflictError,
+    EffectError,
+    FlowDivergedError,
+    StillOpen,
+)
+from assent.protocol.plan import (
+    ConfirmProtocol,
+    Moment,
+    Owner,
+    Plan,
+    Status,
+    name_confirms,
+    parse_plan,
+)
+from assent.protocol.plan_check import check_plan
+from assent.protocol.report import Report, render_report
+from assent.protocol.reviewer_file import MAX_REVIEWER_FILE_BYTES, Reviewer, parse_reviewers
 
-__all__ = ["confirm_plan", "confirm_plan_async"]
+__all__ = ["REVIEWER_FILE", "confirm_plan", "confirm_plan_async", "sync_plan"]
+
+REVIEWER_FILE = ".assent/reviewers.toml"
+_TRIES = 3
 
 Apply = Callable[[Verdict], str | None]
 """Gets the changes that a person asked for; returns the summary to ask again with, or None to leave it at that."""
@@ -58,12 +102,17 @@ def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a 
 ) -> Call[Verdict]:
     """Run the confirms that a phase or task of a plan has at a moment; return what came of them.
 
-    The status in the plan's file is kept as it goes. `workspace_dir` and `track_dir` are for reviewers; they are the
-    project's root and the plan's folder unless they are said. With `apply`, changes that a person asks for are applied and
-    the confirm is asked again, until it is settled otherwise.
+    The status in the plan's file is kept as it goes; what passes is what the store holds a person's yes or a reviewer's
+    clean report for. `workspace_dir` and `track_dir` are for reviewers; they are the project's root and the plan's folder
+    unless they are said. Reviewers are those of the project's file, once a person accepted it, unless `performers` has
+    some. With `apply`, changes that a person asks for are applied and the confirm is asked again, until it is settled
+    otherwise.
+
+    Where a reviewer blocks, a person is asked what to do, and this returns at once; until they answered, no reviewer is
+    run. A later call waits for them if `wait` says how long.
 
     Raises:
-        BadRequestError: a path is not absolute, or there is no such moment.
+        BadRequestError: a path is not absolute, there is no such moment, or the plan has errors.
         NotFoundError: there is no such plan, phase or task.
         StillOpen: `wait` lapsed; asked again, it is the same question.
     """
@@ -78,19 +127,10 @@ def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a 
         _absolute("track_dir", track_dir, given.resolve().parent),
     )
     check_folders(inputs.workspace_dir, inputs.track_dir)  # or the attempt would keep the mistake for ever
-    does = {**document_performers(place.root), **(performers or {})}
+    yield from sync(calls, place, _read_good(place), (owner, inputs.moment))
     while True:
-        told = yield from _hear_out(calls, place, inputs, does)
-        if told is not None:
-            return told
-        flow_id, is_after_confirmed = yield from _attempt(calls, place, inputs)
-        asked = replace(inputs, is_after_confirmed=is_after_confirmed)
-        verdict = yield from drive_durably(
-            calls, flow_id, CONFIRM, asked, does, say=say, present=present, wait=wait
-        )
-        if verdict.how is How.CONFIRMED and not _statuses(place, inputs) <= _PASSED:
-            # A journal can be older than the file, and any agent may write one: the file has the last word.
-            return Verdict(How.FAILED, f"The plan does not say that {quote(owner)} is confirmed; ask again.")
+        case = _Case(calls, place, inputs, performers or {}, say or _hear_nothing, present, wait)
+        verdict = yield from case.run()
         if verdict.how is not How.CHANGES or apply is None:
             return verdict
         again = apply(verdict)
@@ -99,51 +139,303 @@ def _confirm(  # noqa: PLR0913 - the public call: every part of a confirm has a 
         inputs = replace(inputs, summary=again)
 
 
-def _attempt(calls: Calls, place: DocumentPlace, inputs: ConfirmInputs) -> Call[tuple[str, bool]]:
-    """Return the id of the flow to drive, and whether this moment was confirmed before.
-
-    It is the last one if that has not come to its end, and a new one otherwise: what was answered before its agent died is
-    not lost, also where the status was written already. Where the file says that nobody is asked, a person set it so by
-    hand: what still waits is taken back.
-    """
-    here = yield from _look_up(calls, place, inputs, inputs.moment)
-    before = yield from _look_up(calls, place, inputs, Moment.BEFORE)
-    # An after half that was confirmed in an earlier round says nothing about this one (C-X4).
-    is_confirmed = here.confirmed > 0 and here.confirmed >= before.confirmed
-    if is_confirmed and _needs_person(place, inputs):
-        is_confirmed = yield from _has_yes(calls, here.last)
-    flow_id, left = here.next, here.left
-    if not left:
-        return flow_id, is_confirmed
-    waiting = yield from _waiting(calls, left)
-    statuses = _statuses(place, inputs)
-    is_under_way = bool(statuses & _HELD) or (not waiting and bool(statuses - {Status.TODO}))
-    # With another summary it is another question: a yes to the first is none to the second.
-    if is_under_way and here.summary == inputs.summary:
-        return left, is_confirmed
-    yield from _take_back(calls, waiting)
-    return flow_id, is_confirmed
+def _sync(calls: Calls, plan: str | os.PathLike[str]) -> Call[dict[Half, Status]]:
+    """Write into a plan's file what people answered while no command waited; return what was written."""
+    place = find_document(Path(plan), "plan")
+    return (yield from sync(calls, place, read_plan_of(place)))
 
 
-def _hear_out(
-    calls: Calls, place: DocumentPlace, inputs: ConfirmInputs, does: Performers
-) -> Call[Verdict | None]:
-    """Return what a person answered to another summary before its agent came back, unless it was a yes (C34)."""
-    here = yield from _look_up(calls, place, inputs, inputs.moment)
-    if not here.left or here.summary == inputs.summary or not _statuses(place, inputs) & _HELD:
+class _Case:
+    """The confirms of one owner and moment, asked with one summary."""
+
+    def __init__(
+        self,
+        calls: Calls,
+        place: DocumentPlace,
+        inputs: ConfirmInputs,
+        performers: Performers,
+        say: Hear,
+        present: Meet | None,
+        wait: float | None,
+    ) -> None:
+        self._calls, self._place, self._inputs = calls, place, inputs
+        self._performers: Performers = {**document_performers(place.root), **performers}
+        self._say, self._present, self._wait = say, present, wait
+        self._history = History(calls, place, inputs.owner)
+        self._owner: Owner
+        self._seen: set[Half] = set()
+
+    def run(self) -> Call[Verdict]:
+        """Settle them, or say what keeps them."""
+        for _ in range(_TRIES):
+            verdict = yield from self._look()
+            if verdict is None:
+                verdict = yield from self._ask()
+            if verdict is not None:
+                return verdict
+            # Somebody was faster, or a journal told what the asks do not: the next attempt asks.
+        owner = quote(self._inputs.owner)
+        return Verdict(How.FAILED, f"The store does not hold that {owner} is confirmed; ask again.")
+
+    def _look(self) -> Call[Verdict | None]:
+        """Return what can be said without asking anybody."""
+        inputs, moment = self._inputs, self._inputs.moment
+        plan = _read_good(self._place)
+        self._seen = yield from note_seen(self._calls, self._place, plan)
+        self._history = History(self._calls, self._place, inputs.owner)
+        gone = yield from self._missing(plan)
+        if gone is not None:
+            return gone
+        self._owner = plan.owner(inputs.owner)
+        if not name_confirms(self._owner, moment):
+            return Verdict(How.NOTHING)
+        check_summary(inputs.summary)
+        told = yield from self._hear_out()
+        if told is not None:
+            return told
+        return (yield from self._settle())
+
+    def _missing(self, plan: Plan) -> Call[Verdict | None]:
+        """Return that a confirm is gone which the plan had once; what a person dropped may go."""
+        owner_id, moment = self._inputs.owner, self._inputs.moment
+        owners = [owner for owner in plan.owners if owner.owner_id == owner_id]
+        here = {name for owner in owners for name in name_confirms(owner, moment)}
+        for half in sorted(self._seen):
+            if (half.owner, half.moment) != (owner_id, moment) or half.name in here:
+                continue
+            said = yield from self._history.said(moment, half.name)
+            if said is None or said.meaning is not Meaning.DROP:
+                return Verdict(How.MISSING, render_missing(owner_id, moment, half.name), name=half.name)
         return None
-    if (yield from _waiting(calls, here.left)):
-        return None
-    withheld: Performers = {
-        **does,
-        WriteDocument: _Withholding(does[WriteDocument], place, inputs),
-        RunReviewer: Direct(RunReviewer, _leave_it),
-    }
-    try:
-        verdict = yield from drive_durably(calls, here.left, CONFIRM, inputs, withheld, wait=0)
-    except StillOpen:  # nobody has said anything
-        return None
-    return None if verdict.how in (How.CONFIRMED, How.FAILED) else verdict
+
+    def _settle(self, came: Verdict | None = None, flow_id: str = "") -> Call[Verdict | None]:
+        """Return the verdict by what the store holds, if all is settled; the file then says so, too.
+
+        `came` is what the attempt `flow_id` came to just now.
+        """
+        moment = self._inputs.moment
+        settled = yield from self._history.settled(self._owner, moment, flow_id)
+        if not settled.keys() >= name_confirms(self._owner, moment).keys():
+            return None
+        statuses = {
+            Half(self._inputs.owner, moment, name): _status_by(said) for name, said in settled.items()
+        }
+        write_statuses(self._place, statuses)
+        confirmed = [said for said in settled.values() if said.meaning is Meaning.YES]
+        last = (confirmed or list(settled.values()))[-1]
+        told = came or Verdict(How.CONFIRMED, by=last.by)
+        how = How.CONFIRMED if confirmed else How.DROPPED
+        return replace(told, how=how, summary=last.summary if confirmed else "", passed={})
+
+    # Asking
+
+    def _ask(self) -> Call[Verdict | None]:
+        """Have an attempt made; None if it came to nothing that counts."""
+        moment = self._inputs.moment
+        settled = yield from self._settled_halves()
+        here = name_confirms(self._owner, moment)
+        due = {name: each for name, each in here.items() if name_half(moment, name) not in settled}
+        for name, each in due.items():
+            if each.protocol == ConfirmProtocol.AI:
+                directed = yield from self._directed(name, self._wait or 0)
+                if directed is not Meaning.RERUN:
+                    return directed if isinstance(directed, Verdict) else None
+        for each in due.values():
+            claim = render_claim(self._owner, each, settled)
+            if claim:
+                self._say(claim)
+        yield from self._find_reviewers({each.ai_agent for each in due.values()})
+        flow_id = yield from self._flow(list(here))
+        if flow_id is None:
+            return None
+        came = yield from drive_durably(
+            self._calls,
+            flow_id,
+            CONFIRM,
+            replace(self._inputs, settled=tuple(sorted(settled))),
+            self._performers,
+            say=self._say,
+            present=self._present,
+            wait=self._wait,
+        )
+        return (yield from self._conclude(came, flow_id))
+
+    def _conclude(self, came: Verdict, flow_id: str) -> Call[Verdict | None]:
+        """Hold what an attempt came to against the asks: its journal is an agent's word."""
+        self._history = History(self._calls, self._place, self._inputs.owner)
+        if came.how is How.BLOCKED:
+            directed = yield from self._directed(came.name, 0)
+            return directed if isinstance(directed, Verdict) else None
+        if came.how not in (How.CONFIRMED, How.DROPPED, How.NOTHING):
+            return replace(came, passed={})
+        self._owner = read_plan_of(self._place).owner(self._inputs.owner)
+        if not name_confirms(self._owner, self._inputs.moment):
+            return None
+        return (yield from self._settle(came, flow_id))
+
+    def _settled_halves(self) -> Call[set[str]]:
+        """Return all that is settled for this owner, also of the other halves of what is asked twice."""
+        found: set[str] = set()
+        for moment in Moment:
+            found |= {
+                name_half(moment, name) for name in (yield from self._history.settled(self._owner, moment))
+            }
+        return found
+
+    def _flow(self, names: list[str]) -> Call[str | None]:
+        """Return the id of the flow to drive: the last one if it asks the same and has no end yet, else a new one.
+
+        An open question with another summary is taken back; None if it was answered in that moment.
+        """
+        moment = self._inputs.moment
+        attempts = yield from self._history.attempts(moment)
+        if attempts and attempts[-1].verdict is None:
+            last = attempts[-1]
+            if last.summary == self._inputs.summary:
+                return last.flow_id
+            for ask in (yield from self._waiting(last, names)):
+                try:
+                    yield from self._calls.withdraw(ask.ask_id, "It is asked anew, with another summary.")
+                except ConflictError:
+                    return None
+        return self._history.flow_id(moment, len(attempts) + 1)
+
+    def _waiting(self, attempt: Attempt, names: list[str]) -> Call[list[Ask]]:
+        """Return the open asks of an attempt, also for confirms that are gone from the file."""
+        inputs = self._inputs
+        gone = [
+            half.name for half in self._seen if (half.owner, half.moment) == (inputs.owner, inputs.moment)
+        ]
+        found: list[Ask] = []
+        for name in dict.fromkeys([*names, *sorted(gone)]):
+            found += [ask for ask in (yield from self._history.asks(attempt, name)) if ask.is_open]
+        return found
+
+    def _hear_out(self) -> Call[Verdict | None]:
+        """Return what a person answered to another summary before its agent came back, unless it was a yes (C34)."""
+        attempts = yield from self._history.attempts(self._inputs.moment)
+        left = attempts[-1] if attempts and attempts[-1].verdict is None else None
+        if left is None or left.summary == self._inputs.summary:
+            return None
+        if (yield from self._waiting(left, list(name_confirms(self._owner, self._inputs.moment)))):
+            return None
+        withheld: Performers = {
+            **self._performers,
+            WriteDocument: _Withholding(self._performers[WriteDocument], self._place, self._inputs.owner),
+            RunReviewer: Direct(RunReviewer, _leave_it),
+        }
+        try:
+            came = yield from drive_durably(
+                self._calls, left.flow_id, CONFIRM, self._inputs, withheld, wait=0
+            )
+        except StillOpen:  # nobody has said anything
+            came = None
+        self._history = History(self._calls, self._place, self._inputs.owner)
+        self._owner = read_plan_of(self._place).owner(self._inputs.owner)
+        is_told = came is not None and came.how in (How.CHANGES, How.DECLINED, How.STOPPED, How.ENDED)
+        return replace(came, passed={}) if came is not None and is_told else None
+
+    # Reviewers
+
+    def _find_reviewers(self, agents: set[str]) -> Call[None]:
+        """Get the project's reviewers ready, if one of them is due: a person accepts their file first."""
+        if RunReviewer in self._performers:
+            return
+        root = find_root((self._place.root / self._place.path).parent)
+        text = _read_reviewers(root / REVIEWER_FILE)
+        reviewers = parse_reviewers(text, REVIEWER_FILE)
+        may_run = True
+        if agents & reviewers.keys():
+            commands = {
+                name: [*(f"{key}={value}" for key, value in reviewer.env.items()), *reviewer.command]
+                for name, reviewer in reviewers.items()
+            }
+            ask = yield from ask_acceptance(self._calls, REVIEWER_FILE, digest(text), commands)
+            if ask.is_open:
+                ask = yield from self._await(ask, self._wait)
+            may_run = is_accepted(ask)
+
+        def accept(_: Reviewer) -> None:
+            if not may_run:
+                raise EffectError(f"The command in {REVIEWER_FILE} was not accepted, so it was not run.")
+
+        self._performers = {**self._performers, **reviewer_performers(reviewers, os.environ, accept)}
+
+    def _await(self, ask: Ask, wait: float | None) -> Call[Ask]:
+        if self._present is not None:
+            self._present(ask)
+        return (yield from self._calls.wait(ask.ask_id, wait))
+
+    def _directed(self, name: str, wait: float) -> Call[Verdict | Meaning]:
+        """Return what a person wants done about blocking issues: RERUN lets the reviewer run, also where there are none.
+
+        DROP is in the record, which is to be looked at again. Each word is told once. After a stop, and after an end
+        without a word, the next call asks anew: no reviewer runs before a person said so (C43).
+        """
+        said = yield from self._history.said(self._inputs.moment, name)
+        blocked = said.attempt.verdict if said is not None else None
+        if said is None or blocked is None or blocked.how is not How.BLOCKED or blocked.report is None:
+            return Meaning.RERUN
+        flow_id = said.attempt.flow_id
+        for number in count(1):
+            ask, is_new = yield from self._direction(flow_id, name, number, blocked.report)
+            if ask.is_open and wait > 0 and not is_new:
+                with suppress(StillOpen):
+                    ask = yield from self._await(ask, wait)
+            if ask.is_open:
+                return replace(blocked, text=render_report(blocked.report), ask_id=ask.ask_id, passed={})
+            directed = _read_direction(ask)
+            if directed is Meaning.YES:
+                continue  # to what? It is asked again
+            if isinstance(directed, Meaning):
+                return directed
+            if (yield from self._tell_once(flow_id, ask)):
+                return directed
+            if directed.how is How.CHANGES:
+                return Meaning.RERUN
+        raise AssertionError
+
+    def _direction(self, flow_id: str, name: str, number: int, report: Report) -> Call[tuple[Ask, bool]]:
+        """Return the ask for a direction, opened where there is none, and whether it was."""
+        key = f"{flow_id}:{name}?{number}"
+        ask = yield from find_ask(self._calls, key)
+        if ask is not None and not is_direction(ask.prompt):
+            raise FlowDivergedError(f"{ask.ask_id} has the key of another ask.")
+        if ask is not None:
+            return ask, False
+        agent = name_confirms(self._owner, self._inputs.moment)[name].ai_agent
+        prompt = direction_prompt(self._owner, self._inputs.moment, agent, report)
+        return (yield from self._calls.open(prompt, kind=Kind.CONFIRM, key=key)), True
+
+    def _tell_once(self, flow_id: str, ask: Ask) -> Call[bool]:
+        """Note that an agent is told how an ask ended; False if one was before."""
+        told_id = f"{flow_id}:told"
+        steps = yield from self._calls.steps(told_id)
+        if any(decode_entry(step, Settled).result == Done(ask.ask_id) for step in steps):
+            return False
+        yield from self._calls.write_step(make_step(told_id, len(steps), Settled(Done(ask.ask_id))))
+        return True
+
+
+def _status_by(said: Said) -> Status:
+    return Status.CANCELLED if said.meaning is Meaning.DROP else Status.DONE
+
+
+def _read_direction(ask: Ask) -> Meaning | Verdict:
+    """Return what a person wants done about blocking issues, or what the agent is to be told."""
+    if ask.answer is None:
+        assert ask.outcome is not None  # noqa: S101 - it has ended, and not with an answer
+        how = How.DECLINED if ask.state is State.DECLINED else How.ENDED
+        return Verdict(how, ask.outcome.reason, by=ask.outcome.by, state=ask.state)
+    text = ask.answer.values["confirm"][0]
+    meaning = read_reply(text, can_rerun=True)
+    match meaning:
+        case Meaning.NO | Meaning.STOP:
+            return Verdict(How.STOPPED, by=ask.answer.by)
+        case Meaning.CHANGES:
+            return Verdict(How.CHANGES, text, by=ask.answer.by)
+        case _:
+            return meaning
 
 
 def _leave_it(_: RunReviewer) -> None:
@@ -153,8 +445,8 @@ def _leave_it(_: RunReviewer) -> None:
 class _Withholding:
     """Writes a plan as another does, but no DONE: that would be a yes to something else than was asked now."""
 
-    def __init__(self, writer: Performer[WriteDocument], place: DocumentPlace, inputs: ConfirmInputs) -> None:
-        self._writer, self._place, self._inputs = writer, place, inputs
+    def __init__(self, writer: Performer[WriteDocument], place: DocumentPlace, owner: str) -> None:
+        self._writer, self._place, self._owner = writer, place, owner
 
     def intend(self, effect: WriteDocument) -> Intention:
         self._check(effect.content)
@@ -168,8 +460,8 @@ class _Withholding:
         return self._writer.perform(intention)
 
     def _check(self, content: bytes) -> None:
-        then = parse_plan(content).owner(self._inputs.owner)
-        if _count_done(then) > _count_done(_owner(self._place, self._inputs)):
+        then, now = parse_plan(content).owner(self._owner), read_plan_of(self._place).owner(self._owner)
+        if _count_done(then) > _count_done(now):
             raise EffectError("That was a yes to another summary.")
 
 
@@ -177,96 +469,32 @@ def _count_done(owner: Owner) -> int:
     return sum(each.status == Status.DONE for each in owner.confirms)
 
 
-class _Attempts(NamedTuple):
-    """How often the confirms of a moment were tried."""
+def _read_good(place: DocumentPlace) -> Plan:
+    """Return the plan, if it is one that `plan check` passes.
 
-    confirmed: int
-    left: str
-    """The last one, if it has not come to its end."""
-    next: str
-    summary: str = ""
-    """What the last one asked about."""
-    last: str = ""
-    """The last one that said go on."""
-
-
-def _look_up(calls: Calls, place: DocumentPlace, inputs: ConfirmInputs, moment: Moment) -> Call[_Attempts]:
-    number, confirmed, left, summary, last = 1, 0, "", "", ""
-    while True:
-        flow_id = f"confirm:{_part(place.name)}:{_part(inputs.owner)}:{moment}:{number}"
-        steps = yield from calls.steps(flow_id)
-        if not steps:
-            return _Attempts(confirmed, left, flow_id, summary, last)
-        summary = read_back(decode_entry(steps[0], Opened).inputs, ConfirmInputs, flow_id).summary
-        end = end_of(steps)
-        left = flow_id if end is None else ""
-        if end is not None:
-            verdict = read_back(end.value, Verdict, flow_id)
-            if verdict.how is How.CONFIRMED and verdict.confirmed > 0:
-                confirmed, last = confirmed + 1, flow_id
-        number += 1
+    Raises:
+        BadRequestError: it has errors; the sentence names the first one and its line.
+    """
+    plan = read_plan_of(place)
+    errors = [problem for problem in check_plan(plan) if problem.is_error]
+    if errors:
+        more = f" (and {len(errors) - 1:,} more: assent plan check {place.path})" if len(errors) > 1 else ""
+        raise BadRequestError(f"{place.path}:{errors[0].line}: {errors[0].message}{more}")
+    return plan
 
 
-_HELD = frozenset({Status.IN_PROGRESS, Status.BLOCKED})
-"""What the file says while somebody is asked: BLOCKED where a reviewer failed and a person decides (C45)."""
-
-
-_PASSED = frozenset({Status.DONE, Status.CANCELLED})
-
-
-def _statuses(place: DocumentPlace, inputs: ConfirmInputs) -> set[str]:
-    """Return where the confirms of the moment stand in the file."""
-    return {each.status for each in _confirms(place, inputs)}
-
-
-def _confirms(place: DocumentPlace, inputs: ConfirmInputs) -> list[Confirm]:
-    return [each for each in _owner(place, inputs).confirms if each.is_of(inputs.moment)]
-
-
-def _owner(place: DocumentPlace, inputs: ConfirmInputs) -> Owner:
-    """Return the phase or task as the file has it now."""
+def _read_reviewers(file: Path) -> bytes:
     try:
-        with (place.root / place.path).open("rb") as file:
-            plan = parse_plan(file.read(MAX_PLAN_BYTES + 1))
+        with file.open("rb") as opened:
+            return opened.read(MAX_REVIEWER_FILE_BYTES + 1)
+    except FileNotFoundError:
+        return b""
     except OSError as error:
-        raise NotFoundError(f"{place.path} cannot be read any more: {error.strerror}.") from None
-    return plan.owner(inputs.owner)
+        raise BadRequestError(f"{file}: it cannot be read: {error.strerror}.") from None
 
 
-def _needs_person(place: DocumentPlace, inputs: ConfirmInputs) -> bool:
-    return any(each.protocol == ConfirmProtocol.HUMAN for each in _confirms(place, inputs))
-
-
-def _has_yes(calls: Calls, flow_id: str) -> Call[bool]:
-    """Whether a person said yes in an attempt. Any agent may write a journal; only a person answers an ask."""
-    asks = yield from calls.inbox(all_states=True)
-    return any(
-        ask.kind is Kind.CONFIRM
-        and (ask.key or "").startswith(f"{flow_id}:")
-        and ask.answer is not None
-        and read_reply(ask.answer.values["confirm"][0]) is Meaning.YES
-        for ask in asks
-    )
-
-
-def _waiting(calls: Calls, flow_id: str) -> Call[list[Ask]]:
-    """Return the open asks of an attempt."""
-    inbox = yield from calls.inbox()
-    return [ask for ask in inbox if ask.key is not None and ask.key.startswith(f"{flow_id}:")]
-
-
-def _take_back(calls: Calls, waiting: list[Ask]) -> Call[None]:
-    """Take back what the file no longer knows of: nobody would hear the answer."""
-    for ask in waiting:
-        try:
-            yield from calls.withdraw(ask.ask_id, "The plan says that it is not under way any more.")
-        except AssentError:
-            continue
-
-
-def _part(text: str) -> str:
-    """Return a part of a flow's id: the colons in it are none that part it."""
-    return text.replace("%", "%25").replace(":", "%3A")
+def _hear_nothing(_: str) -> None:
+    pass
 
 
 def _moment(given: Moment | str) -> Moment:
@@ -287,3 +515,4 @@ def _absolute(name: str, given: str | os.PathLike[str] | None, default: Path) ->
 
 confirm_plan = named(blocking(_confirm), "confirm_plan")
 confirm_plan_async = named(awaiting(_confirm), "confirm_plan_async")
+sync_plan = named(blocking(_sync), "sync_plan")

@@ -14,7 +14,6 @@ from typing import Generic, Protocol, TypeVar, assert_never
 
 from assent.effects.performer import Performers, find_performer, intend, settle
 from assent.flows.step import Answered, Ask, Done, Effect, Ended, Failed, Flow, Result, Said, Say, Step
-from assent.protocol.ask import State
 from assent.protocol.error import AssentError, GateOpenError, StillOpen, TooLargeError, UnrecognisedError
 from assent.protocol.prompt import check_prompt
 from assent.protocol.reply import recognise
@@ -129,8 +128,6 @@ class Floor:
     def _read(self, ask: Ask, by: str) -> Answered | Ended:
         while True:
             reply = self._surface.read()
-            if reply is None and ask.may_lapse:
-                return Ended(State.WITHDRAWN, "Nobody could answer any more.")
             if reply is None:
                 raise StillOpen
             if not isinstance(reply, str):

@@ -4,7 +4,7 @@ Rule 1: what the journal holds is not done again. The flow runs from its start, 
         thing that it yields is compared with the entry at that step. Same digest: the kept result is sent in.
 Rule 2: another digest stops the flow with `flow_diverged`. Nothing is guessed: replaying by place or by key alone
         gives an answer to the wrong question.
-Rule 3: an ask goes by the key `<flow id>:<step>`, so that a crash before its end was noted finds the same ask.
+Rule 3: an ask goes by the key `<flow id>:<step>`, or by its name in place of the step, so that a crash before its end was noted finds the same ask.
 Rule 4: an effect is noted before it is performed, and again when it is done. Found only noted, the world is looked at.
 Rule 5: over a server, what another agent wrote into a journal is not believed: not its answers, nor its inputs, nor what
         it intends.
@@ -185,8 +185,8 @@ class Driver(Generic[I, R]):
             raise self._diverged(number)
         if kept is not None and kept.state == "done":
             result = decode_entry(kept, Settled).result
-            # An agent may write a journal, but only a person an answer: the ask itself has the last word.
-            if isinstance(result, Answered) and result != (yield from self._happen(number, step, yielded)):
+            # An agent may write a journal, but how an ask ended is not its word: the ask itself has the last one.
+            if isinstance(step, Ask) and result != (yield from self._ask(number, step)):
                 raise self._diverged(number)
             return result
         result = yield from self._happen(number, step, yielded)
@@ -207,7 +207,8 @@ class Driver(Generic[I, R]):
 
     def _ask(self, number: int, step: Ask) -> Call[Answered | Ended]:
         try:
-            ask = yield from self._calls.open(step.prompt, kind=step.kind, key=f"{self._flow_id}:{number}")
+            key = f"{self._flow_id}:{step.name or number}"
+            ask = yield from self._calls.open(step.prompt, kind=step.kind, key=key)
         except KeyReusedError as reused:
             raise self._diverged(number) from reused
         if ask.kind is not step.kind:

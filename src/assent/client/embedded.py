@@ -14,7 +14,7 @@ from assent.hub.command import Request, Told
 from assent.hub.desk import instant
 from assent.hub.future import Future, LightFuture
 from assent.hub.hub import Hub
-from assent.hub.record import Hold, Reader, Record, Step
+from assent.hub.record import Hold, Reader, Record, Step, Waits
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.notification import Notification, Source
 from assent.protocol.policy import ProjectPolicy
@@ -39,11 +39,17 @@ class EmbeddedDoor:
 
     def __init__(self, hub: Hub) -> None:
         self.hub = hub
+        self._secret = b""
 
     @property
     def url(self) -> str:
         """The address of the store."""
         return self.hub.store.url
+
+    @property
+    def waits(self) -> Waits:
+        """Which asks are waited for by whoever asked: a server's own business, and no part of the door."""
+        return self.hub.store.waits
 
     def who(self) -> Wait[Principal | None]:
         """Say nothing: whoever opens a file says who they are."""
@@ -52,6 +58,13 @@ class EmbeddedDoor:
     def now(self) -> datetime:
         """Return the moment by the store's clock."""
         return instant(self.hub.clock.now())
+
+    def secret(self) -> bytes:
+        """Return what ids are derived from beside a sender's own key."""
+        if not self._secret:
+            with self.hub.store.reading() as reader:
+                self._secret = reader.secret()
+        return self._secret
 
     def send(self, request: Request, project: str, principal: Principal, command_id: str) -> Wait[Told]:
         """Send one request to the hub."""
@@ -63,11 +76,13 @@ class EmbeddedDoor:
 
         return Wait(start)
 
-    def until_ended(self, ask_id: AskId, project: str, seconds: float | None) -> Wait[Ask]:
+    def until_ended(
+        self, ask_id: AskId, project: str, seconds: float | None, by: Principal | None = None
+    ) -> Wait[Ask]:
         """Wait until the ask has ended, in whichever process."""
 
         def start(loop: asyncio.AbstractEventLoop | None) -> Future[Ask]:
-            return self.hub.wait(ask_id, project, loop)
+            return self.hub.wait(ask_id, project, loop, "" if by is None else str(by))
 
         def give_up(future: Future[Ask]) -> None:
             self.hub.waiters.discard(ask_id, future)
@@ -81,11 +96,13 @@ class EmbeddedDoor:
             exact = reader.ask(ask_id, project)
             return [exact] if exact is not None else reader.asks_ending_in(ask_id, project)
 
-        return self._read(read)
+        return self._at_once(lambda: self.hub.mark(self._look(read)))
 
     def asks(self, project: str | None, state: State | None, limit: int) -> Wait[list[Ask]]:
         """List asks, newest first."""
-        return self._read(lambda reader: reader.asks(project, state, limit))
+        return self._at_once(
+            lambda: self.hub.mark(self._look(lambda reader: reader.asks(project, state, limit)))
+        )
 
     def count(self, project: str | None) -> Wait[int]:
         """Count what waits."""
@@ -183,7 +200,7 @@ class EmbeddedDoor:
         return self._read(lambda reader: reader.token_by_digest(digest))
 
     def asks_by_key(self, project: str, keys: Sequence[str]) -> Wait[list[Ask]]:
-        """Find the asks that hold these keys: a server's own question, and no part of the door."""
+        """Find the asks that hold these keys."""
         return self._read(lambda reader: reader.asks_by_key(project, keys))
 
     def head(self, project: str) -> Wait[int]:
@@ -242,11 +259,11 @@ class EmbeddedDoor:
         self.hub.close()
 
     def _read(self, read: Callable[[Reader], T]) -> Wait[T]:
-        def look() -> T:
-            with self.hub.reading() as reader:
-                return read(reader)
+        return self._at_once(lambda: self._look(read))
 
-        return self._at_once(look)
+    def _look(self, read: Callable[[Reader], T]) -> T:
+        with self.hub.reading() as reader:
+            return read(reader)
 
     def _at_once(self, act: Callable[[], T]) -> Wait[T]:
         # What is short is done at once, also on an event loop: 20 rows take less than a hand-over to a thread.

@@ -9,6 +9,8 @@ from collections.abc import Callable, Sequence
 from datetime import timedelta
 from typing import Literal, TypeVar
 
+from msgspec.structs import replace
+
 from assent.client.door import Wait
 from assent.client.embedded import EmbeddedDoor
 from assent.client.grip import beside
@@ -36,12 +38,13 @@ def read_page(
     most_bytes: int,
 ) -> Wait[Page]:
     """List asks of some projects or of all, behind one of them."""
-    return _read(
-        door,
-        lambda reader: reader.page(
-            projects, state, kind=kind, before=before, limit=limit, most_bytes=most_bytes
-        ),
-    )
+
+    def look() -> Page:
+        with door.hub.reading() as reader:
+            page = reader.page(projects, state, kind=kind, before=before, limit=limit, most_bytes=most_bytes)
+        return replace(page, asks=tuple(door.hub.mark(page.asks)))
+
+    return beside(look)
 
 
 def read_numbers(

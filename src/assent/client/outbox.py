@@ -33,10 +33,11 @@ def add_target(  # noqa: PLR0913 - every part of a target has a name
     kinds: Sequence[Kind] = (),
     people: Mapping[str, str] | None = None,
     allows_internal: bool = False,
+    person: str = "",
     is_unattended: bool = False,
     command_id: str = "",
 ) -> Call[Target]:
-    """Tell an address of this project's asks from now on.
+    """Tell an address of this project's asks from now on; `person` is whose it is, if not everybody's.
 
     Raises:
         ForbiddenError: an agent tries, or nobody is at a terminal.
@@ -50,7 +51,8 @@ def add_target(  # noqa: PLR0913 - every part of a target has a name
         dict(people or {}),
         allows_internal,
         calls.assurance,
-        is_unattended,
+        is_unattended or calls.is_unattended,
+        person,
     )
     return (yield from _send(calls, request, command_id))
 

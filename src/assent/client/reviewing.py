@@ -32,9 +32,8 @@ from assent.flows.synthesis.parse import parse_findings
 from assent.flows.walk_through.next_step import NEXT_STEP, DocumentType, NextInputs, ask_next
 from assent.flows.walk_through.report import render_report
 from assent.flows.walk_through.walk_through import WALK_THROUGH, Outcome, ReviewInputs, walk_through
-from assent.protocol.ask import Ask as StoredAsk
 from assent.protocol.canonical import canonical, convert, digest
-from assent.protocol.decision import CompletionReport, NextStep
+from assent.protocol.decision import CompletionReport
 from assent.protocol.error import AssentError, BadRequestError, FlowDivergedError, StillOpen
 from assent.protocol.finding import Finding, Intake
 from assent.protocol.primer import Primer
@@ -89,7 +88,7 @@ def hold_review(
 ) -> CompletionReport:
     """Go through a review in memory; `tell` gets the report before it is asked what comes next.
 
-    Without a document type that is not asked.
+    Without a document type that is not asked. Where nobody answers it, the report is out all the same.
 
     Raises:
         NoAnswer: a question ended without an answer; nothing was applied.
@@ -99,7 +98,9 @@ def hold_review(
     tell(report)
     if document_type is None or inputs.is_headless:
         return report
-    return replace(report, next_step=drive(ask_next(next_inputs(report, document_type)), surface))
+    with suppress(StillOpen):
+        report = replace(report, next_step=drive(ask_next(next_inputs(report, document_type)), surface))
+    return report
 
 
 def review_document(  # noqa: PLR0913 - the public call: every part of a review has a name
@@ -129,7 +130,8 @@ def review_document(  # noqa: PLR0913 - the public call: every part of a review 
 
     `apply` gets a finding and the document's text, and returns the new text; a finding with an exact `edit` needs no
     such function. `primer` is that of the report of the round before. With a `document_type` (requirements, plan or
-    other) a person is also asked what comes next.
+    other) a person is also asked what comes next; as long as nobody says so, `next_step` is None, and a durable question
+    stays open.
 
     Raises:
         BadRequestError: the findings are none.
@@ -152,8 +154,14 @@ def review_document(  # noqa: PLR0913 - the public call: every part of a review 
         hear(report)
         if kind is None:
             return report
-        step = yield from _ask_next(calls, flow_id, next_inputs(report, kind), present, wait)
-        return replace(report, next_step=step)
+        following = drive_durably(
+            calls, f"{flow_id}:next", NEXT_STEP, next_inputs(report, kind), present=present, wait=wait
+        )
+        with suppress(
+            StillOpen, EOFError
+        ):  # the question stays open, and the same call finds its answer later
+            report = replace(report, next_step=(yield from following))
+        return report
 
     def talk() -> CompletionReport:
         if headless:
@@ -174,32 +182,6 @@ def review_document(  # noqa: PLR0913 - the public call: every part of a review 
 def _saying(say: Hear | None) -> Tell:
     """Return who tells the report where nobody else does: it is said, where anything is."""
     return lambda report: None if say is None else say(render_report(report))
-
-
-def _ask_next(
-    calls: Calls, flow_id: str, inputs: NextInputs, present: Meet | None, wait: float | None
-) -> Call[NextStep]:
-    """Ask what comes next; where nobody says so, it is stop, and the question is taken back."""
-    asked: list[StoredAsk] = []
-
-    def keep(ask: StoredAsk) -> None:
-        asked.append(ask)
-        if present is not None:
-            present(ask)
-
-    try:
-        return (
-            yield from drive_durably(calls, f"{flow_id}:next", NEXT_STEP, inputs, present=keep, wait=wait)
-        )
-    except (StillOpen, EOFError, KeyboardInterrupt) as left:
-        for ask in asked:
-            with suppress(AssentError):  # answered in this moment: too late to matter
-                yield from calls.withdraw(
-                    ask.ask_id, "Nobody said what comes next, so the review stops here."
-                )
-        if isinstance(left, KeyboardInterrupt):
-            raise
-        return NextStep.STOP
 
 
 def is_review_over(

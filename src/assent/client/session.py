@@ -75,7 +75,7 @@ def _session(
         Discover: Direct(Discover, discover),
         **posting_performers(os.environ),
     }
-    name = f"session:{whole.pull_request}:{saved.started if saved else started}"
+    name = f"session:{(saved or whole).pull_request}:{saved.started if saved else started}"
     # Two that go on from the same answer would do everything twice, and post it twice.
     hold = yield from until(calls.door.hold(calls.project, "session"))
     try:

@@ -7,13 +7,14 @@ failed (a RESULT says so) from one that expired (nobody acknowledged it).
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
+from datetime import datetime
 from typing import Any
 
 import msgspec
 from msgspec import structs
 
+from assent.client.boot import boot_milliseconds
 from assent.client.calls import Calls
 from assent.client.door import Call, until
 from assent.hub.command import ExecuteControl, Posted, PostMessage
@@ -32,6 +33,7 @@ from assent.protocol.error import (
     BadRequestError,
     ConflictError,
     ControlExpiredError,
+    Expired,
     InvalidStateError,
     NotFoundError,
     StillOpen,
@@ -39,15 +41,17 @@ from assent.protocol.error import (
     StoreBusyError,
 )
 from assent.protocol.json_text import Json, check_json
-from assent.protocol.run import MAX_MODEL, Run, check_run_id, is_model
+from assent.protocol.run import MAX_MODEL, Run, RunId, check_run_id, is_model
 from assent.protocol.tail import Tail
 from assent.protocol.topic import CONTROL_TOPIC, Message, check_topic
 
 __all__ = [
     "STRONGEST_MODEL",
+    "Draft",
     "cancel",
     "control",
     "deliver",
+    "draft_request",
     "escalate",
     "failure_of",
     "find_run",
@@ -59,12 +63,15 @@ __all__ = [
     "read_output",
     "read_topic",
     "resume",
+    "send_request",
     "wait_for_run",
 ]
 
 STRONGEST_MODEL = "opus"
 """What `escalate` means where no model is named (I12)."""
 _RUNS = 1_000
+_LEAST_SECONDS = 1.0
+"""So long a REQUEST may take at least: nothing arrives at once."""
 
 _FAILURES: dict[str, type[AssentError]] = {
     Code.NOT_FOUND: NotFoundError,
@@ -93,24 +100,73 @@ def control(  # noqa: PLR0913 - the public call
         ControlExpiredError: nobody acknowledged it within `wait` seconds; it will not be executed.
         StillOpen: it was acknowledged, and its RESULT has not come within `wait` seconds.
     """
+    draft = draft_request(
+        run_id, command, model=model, reason=reason, issue_id=issue_id, request_id=request_id
+    )
+    not_after = _later(min(max(wait, _LEAST_SECONDS), EXPIRY_SECONDS))
+    return (yield from send_request(calls, draft, not_after, _later(wait)))
+
+
+class Draft(msgspec.Struct, frozen=True):
+    """A REQUEST but for its moment."""
+
+    request_id: str
+    command: ControlCommand
+    run_id: RunId
+    issue_id: str | None
+    payload: dict[str, Any]
+
+    def render(self, at: datetime) -> bytes:
+        """Return it as it is posted."""
+        return render_request(
+            self.request_id, self.command, self.run_id, at, issue_id=self.issue_id, payload=self.payload
+        )
+
+
+def draft_request(
+    run_id: str,
+    command: ControlCommand | str,
+    *,
+    model: str | None = None,
+    reason: str = "",
+    issue_id: str | None = None,
+    request_id: str | None = None,
+) -> Draft:
+    """Return a REQUEST; see `control`."""
     command = _command(command)
-    check_run_id(run_id)
     payload = _escalation(model, reason) if command is ControlCommand.ESCALATE else {}
-    request_id = request_id or new_request_id()
-    until_when = time.monotonic() + wait
+    return Draft(request_id or new_request_id(), command, check_run_id(run_id), issue_id, payload)
+
+
+def send_request(
+    calls: Calls, draft: Draft, not_after: int, until_when: int | None = None
+) -> Call[ControlMessage]:
+    """Send a REQUEST, which is acknowledged by `not_after` or never, and return its RESULT, waited for until then.
+
+    Both are moments of the boot clock, in milliseconds.
+
+    Raises:
+        ControlExpiredError: nobody acknowledged it; it will not be executed.
+        StillOpen: it was acknowledged, and its RESULT has not come.
+    """
+    until_when = not_after if until_when is None else until_when
     posted: Posted | None = None
     while posted is None:
-        at = calls.door.now()
-        text = render_request(request_id, command, run_id, at, issue_id=issue_id, payload=payload)
+        message = PostMessage(CONTROL_TOPIC, draft.render(calls.door.now()), not_after=not_after)
         try:
-            posted = yield from _send(calls, PostMessage(CONTROL_TOPIC, text))
-        except (StoreBusyError, StoreAwayError):
-            if time.monotonic() >= until_when:
+            posted = yield from _send(calls, message)
+        except (StoreBusyError, StoreAwayError, Expired):
+            # A server that says it is too late was started anew, or heard from too long ago: its reply tells its clock.
+            if boot_milliseconds() >= min(not_after, until_when):
                 raise ControlExpiredError from None
     return (yield from _result(calls, posted, until_when))
 
 
-def _result(calls: Calls, posted: Posted, until_when: float) -> Call[ControlMessage]:
+def _later(seconds: float) -> int:
+    return boot_milliseconds() + round(seconds * 1_000)
+
+
+def _result(calls: Calls, posted: Posted, until_when: int) -> Call[ControlMessage]:
     """Return the RESULT for a message that was posted; finish the control if nobody has yet."""
     reply, begun = posted.reply, posted.control
     is_pending = begun is not None and begun.state is ControlState.ACCEPTED
@@ -121,7 +177,7 @@ def _result(calls: Calls, posted: Posted, until_when: float) -> Call[ControlMess
             begun = yield from _execute(calls, begun.request.request_id)
         if begun.result is not None:
             return begun.result
-        if time.monotonic() >= until_when:
+        if boot_milliseconds() >= until_when:
             raise StillOpen("The command was acknowledged, but its RESULT is not there yet.")
     if reply is None:
         raise BadRequestError(posted.problem or "Nobody can be answered for this message.")
@@ -276,11 +332,22 @@ def post_text(calls: Calls, topic: str, text: bytes) -> Call[Message]:
     return posted.message
 
 
-def deliver(calls: Calls, topic: str, text: bytes, *, command_id: str = "") -> Call[Posted]:
-    """Put a message into a topic as it stands; return what became of it, a REQUEST's RESULT included."""
-    posted = yield from _send(calls, PostMessage(topic, text), command_id)
+def deliver(
+    calls: Calls, topic: str, text: bytes, *, command_id: str = "", not_after: int | None = None
+) -> Call[Posted]:
+    """Put a message into a topic as it stands; return what became of it, a REQUEST's RESULT included.
+
+    Raises:
+        ControlExpiredError: nobody acknowledged a REQUEST by `not_after`, or within 30 seconds.
+    """
+    if topic == CONTROL_TOPIC and not_after is None:
+        not_after = _later(EXPIRY_SECONDS)
+    try:
+        posted = yield from _send(calls, PostMessage(topic, text, not_after=not_after), command_id)
+    except Expired:
+        raise ControlExpiredError from None
     if posted.control is not None and posted.control.state is ControlState.ACCEPTED:
-        result = yield from _result(calls, posted, time.monotonic() + EXPIRY_SECONDS)
+        result = yield from _result(calls, posted, not_after or _later(EXPIRY_SECONDS))
         return structs.replace(posted, reply=result)
     return posted
 

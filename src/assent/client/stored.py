@@ -3,7 +3,8 @@
 The flow itself is gone with the process. With a name, its asks go by `<name>:1`, `<name>:2`, …: whoever drives it again
 under that name finds the answers that were given already. A number that another prompt has is never answered with
 that one's reply: an open ask gives its place up; one that has ended keeps it, and the next number is tried. Where an ask
-says what it is about, that is a part of its key: a reply is never found again for anything else.
+says what it is about, that is a part of its key: a reply is never found again for anything else. An ask that stands aside
+takes no number from the others: it goes by what it is about.
 """
 
 from __future__ import annotations
@@ -28,10 +29,12 @@ R = TypeVar("R")
 def open_numbered(
     calls: Calls, ask: Ask, name: str | None, asked: int, run_id: str | None = None
 ) -> Call[tuple[StoredAsk, int]]:
-    """Store what a flow asks; return it, and how many asks have ended before it."""
+    """Store what a flow asks; return it, and how many numbered asks have ended before it."""
     may_replace = False
+    passed = 0
     while True:
-        key = None if name is None else f"{name}:{asked + 1}{f':{ask.about}' if ask.about else ''}"
+        place = f"{ask.about}:{passed + 1}" if ask.is_aside else _numbered(asked + passed + 1, ask.about)
+        key = None if name is None else f"{name}:{place}"
         try:
             stored = yield from calls.open(
                 ask.prompt, kind=ask.kind, key=key, replace=may_replace, run_id=run_id
@@ -40,13 +43,17 @@ def open_numbered(
             if reused.ask is None:
                 raise
             may_replace = reused.ask.is_open
-            asked += not may_replace
+            passed += not may_replace
         else:
-            return stored, asked
+            return stored, asked if ask.is_aside else asked + passed
+
+
+def _numbered(number: int, about: str) -> str:
+    return f"{number}:{about}" if about else str(number)
 
 
 class Count:
-    """How many asks of a flow have ended."""
+    """How many numbered asks of a flow have ended."""
 
     def __init__(self, asked: int = 0) -> None:
         self.asked = asked
@@ -79,7 +86,7 @@ def drive_stored(
                     stored, count.asked = yield from open_numbered(calls, step, name, count.asked)
                     if stored.is_open:
                         stored = yield from calls.wait(stored.ask_id, wait)
-                    count.asked += 1
+                    count.asked += not step.is_aside
                     result = result_of(stored)
                 case Say():
                     if say is not None:

@@ -12,7 +12,7 @@ from datetime import timedelta
 from assent.client.calls import Calls
 from assent.client.door import Call, until
 from assent.hub.command import CreateToken, RevokeToken, TokenCommand
-from assent.hub.ids import CommandIds, new_command_id, new_token_id, new_token_secret
+from assent.hub.ids import new_command_id, new_token_id, new_token_secret
 from assent.protocol.canonical import convert
 from assent.protocol.error import AssentError
 from assent.protocol.principal import Role
@@ -69,16 +69,16 @@ def register_token(  # noqa: PLR0913 - as above
     command_id: str = "",
 ) -> Call[Token]:
     """Make a credential of a secret that somebody else minted and keeps: only its digest is known here."""
-    ids = CommandIds(calls.project, calls.principal, command_id)
+    token_id = calls.ids(command_id).new_token_id() if command_id else new_token_id()
     request = CreateToken(
-        ids.new_token_id() if command_id else new_token_id(),
+        token_id,
         digest,
         convert(role, Role),
         name,
         tuple(projects),
         None if life is None else life // timedelta(seconds=1),
         calls.assurance,
-        is_unattended,
+        is_unattended or calls.is_unattended,
     )
     return (yield from _send(calls, request, command_id))
 

@@ -1,7 +1,8 @@
 """The turns of a run, as calls: what stands between a `for` and the wheel. `driven` blocks on them, `async_driven` awaits.
 
 A turn is over when the next is asked for. Leaving the `with` block ends the run: done if nothing was raised, aborted
-on an error. Ctrl-C, a cancelled task and whatever else is no `Exception` leave the run as it is, to be gone on with.
+on an error. A run that is paused then is held: it is done when somebody resumes it, and needs no driver for that. Ctrl-C,
+a cancelled task and whatever else is no `Exception` leave the run as it is, to be gone on with.
 """
 
 from __future__ import annotations

@@ -38,6 +38,7 @@ from assent.protocol.run import (
     Mode,
     Run,
     RunId,
+    Status,
     check_run_id,
     is_model,
 )
@@ -208,7 +209,8 @@ class Wheel:
                 return None
             if run.levels[rung.depth].is_open:
                 return run.levels[rung.depth]
-            yield from self.wait()
+            if run.status is Status.PAUSED:  # else it was resumed while a server said that it was not
+                yield from self.wait()
 
     def try_begin(self, rung: Rung) -> Call[Run]:
         """Begin the next iteration if that is possible now; the run that is returned says whether it was."""

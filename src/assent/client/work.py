@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType
@@ -10,7 +11,7 @@ from msgspec import UNSET, UnsetType
 from assent.client.calls import Calls
 from assent.client.door import Call, until
 from assent.hub.command import Request
-from assent.hub.ids import CommandIds, new_command_id
+from assent.hub.ids import new_command_id
 from assent.hub.work_command import (
     AddNotification,
     BlockTask,
@@ -23,18 +24,21 @@ from assent.hub.work_command import (
     UpdateTask,
 )
 from assent.protocol.agent_result import parse_agent_result
+from assent.protocol.ask import Ask
+from assent.protocol.assurance import parse_assurances
 from assent.protocol.canonical import convert
 from assent.protocol.error import AssentError, NotFoundError
 from assent.protocol.json_text import Json
 from assent.protocol.notification import ErrorCode, Notification, NotificationId, NotificationKind, Source
 from assent.protocol.open_question import parse_questions
 from assent.protocol.policy import Policy, ProjectPolicy, parse_levels
+from assent.protocol.question_prompt import task_answers
 from assent.protocol.resolution import answer_all, parse_resolution
 from assent.protocol.task import (
     DEFAULT_PRIORITY,
     ChatMessage,
-    SettledQuestion,
     Task,
+    TaskAnswer,
     TaskId,
     TaskStatus,
     chat_message,
@@ -58,6 +62,7 @@ __all__ = [
     "find_policy",
     "find_task",
     "hand_in",
+    "list_answers",
     "list_notifications",
     "list_ready",
     "list_tasks",
@@ -90,7 +95,7 @@ def hand_in(calls: Calls, result: Mapping[str, Json], *, command_id: str = "") -
         BadRequestError: it is no result.
     """
     command_id = command_id or new_command_id()
-    ids = CommandIds(calls.project, calls.principal, command_id)
+    ids = calls.ids(command_id)
     notification_id, ask_id = ids.new_notification_id(NotificationKind.OPEN_QUESTION), ids.new_ask_id()
     read = parse_agent_result(dict(result), next_id=ids.new_question_id, at=calls.door.now())
     request = TakeResult(read, notification_id, ask_id)
@@ -113,7 +118,7 @@ def add_notification(  # noqa: PLR0913 - the public call: every part of a notifi
 ) -> Call[Notification]:
     """Tell people, and ask them where it asks; what an open one says already is not said again (Q16, Q-X5)."""
     command_id = command_id or new_command_id()
-    ids = CommandIds(calls.project, calls.principal, command_id)
+    ids = calls.ids(command_id)
     told = convert(kind, NotificationKind)
     entries = [{"text": entry} if isinstance(entry, str) else dict(entry) for entry in questions]
     request = AddNotification(
@@ -164,6 +169,9 @@ def resolve(
 ) -> Call[Notification]:
     """Answer a notification: with one text for all of its questions, or with `{"responses": […]}` (Q24, Q-U9).
 
+    With `{}` it is resolved with what the same person has posted last in the task's chat under its id
+    (`{"text", "notificationId"}`), and dismissed where they have not.
+
     Raises:
         ConflictError: it was resolved otherwise; the sentence says by whom.
         BadRequestError: the responses do not fit its questions.
@@ -180,22 +188,19 @@ def resolve(
         )
     else:
         said = parse_resolution(dict(answer))
+    told = NotificationId(notification_id)
+    by = (calls.via, calls.assurance, is_unattended or calls.is_unattended)
+    request: Request = ResolveNotification(told, said.responses, said.approved, *by, reason=said.reason)
     if said.is_dismissal:
-        return (yield from dismiss(calls, notification_id, command_id=command_id))
-    request = ResolveNotification(
-        NotificationId(notification_id),
-        said.responses,
-        said.approved,
-        calls.via,
-        calls.assurance,
-        is_unattended,
-    )
+        request = DismissNotification(told, *by, takes_reply=not said.is_dismissed)
     return (yield from _send(calls, request, Notification, command_id))
 
 
 def dismiss(calls: Calls, notification_id: str, *, command_id: str = "") -> Call[Notification]:
-    """Resolve a notification without an answer; its task goes on (Q-X12)."""
-    request = DismissNotification(NotificationId(notification_id))
+    """Resolve a notification without an answer, whatever was said in a chat; its task goes on."""
+    request = DismissNotification(
+        NotificationId(notification_id), calls.via, calls.assurance, calls.is_unattended
+    )
     return (yield from _send(calls, request, Notification, command_id))
 
 
@@ -226,7 +231,7 @@ def create_task(  # noqa: PLR0913 - the public call: every part of a task has a 
     """Create a task; the same id and content again is the same task."""
     command_id = command_id or new_command_id()
     request = CreateTask(
-        TaskId(task_id or CommandIds(calls.project, calls.principal, command_id).new_task_id()),
+        TaskId(task_id or calls.ids(command_id).new_task_id()),
         title,
         priority,
         assignee,
@@ -301,16 +306,31 @@ def chat_of(calls: Calls, task_id: str, limit: int = _LISTED) -> Call[list[ChatM
     return [chat_message(message) for message in messages]
 
 
+def list_answers(calls: Calls, task_id: str) -> Call[list[TaskAnswer]]:
+    """Return every question of a task, oldest first: its answer, None where there is none, and how it ended."""
+    about = yield from until(
+        calls.door.notifications_about(calls.project, Source.EXECUTE, check_task_id(task_id))
+    )
+    answers: list[TaskAnswer] = []
+    for each in about:
+        if each.kind is not NotificationKind.OPEN_QUESTION:
+            continue
+        asks: list[Ask] = []
+        if each.is_dismissed and each.ask_id is not None:  # how it ended, only its ask knows
+            asks = yield from until(calls.door.find(each.ask_id, calls.project))
+        answers += task_answers(each, asks[0] if asks else None)
+    return answers
+
+
 def clarify(calls: Calls, task_id: str) -> Call[str | None]:
-    """Return what the next run of the agent is told: what a person said last about the task (Q-U9)."""
-    chat = yield from chat_of(calls, task_id, _ALL)
-    about = yield from until(calls.door.notifications_about(calls.project, Source.EXECUTE, task_id))
-    settled = [
-        SettledQuestion(each.resolved_at, tuple(response.answer for response in each.responses or ()))
-        for each in about
-        if each.resolved_at is not None and each.kind is NotificationKind.OPEN_QUESTION
-    ]
-    return clarification_for(chat, settled)
+    """Return what the next run of the agent is told: the answer to the task's question, None if it has none.
+
+    Of several questions it is a line for each, which names it; `answers` has them apart. Where nothing was asked it is
+    what a person said last in the task's chat (Q-U9).
+    """
+    answers = yield from list_answers(calls, task_id)
+    chat = [] if answers else (yield from chat_of(calls, task_id, _ALL))
+    return clarification_for(chat, answers)
 
 
 # Policies
@@ -323,13 +343,23 @@ def find_policy(calls: Calls) -> Call[Policy]:
 
 
 def set_policy(
-    calls: Calls, levels: Mapping[str, str], *, is_unattended: bool = False, command_id: str = ""
+    calls: Calls,
+    levels: Mapping[str, str],
+    *,
+    assurances: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    is_unattended: bool = False,
+    command_id: str = "",
 ) -> Call[ProjectPolicy]:
-    """Set the levels of the categories that are named.
+    """Set the levels of the categories that are named, and which assurances suffice for a kind of ask.
 
     Raises:
-        BadRequestError: there is no such category or level.
+        BadRequestError: there is no such category, level, kind or assurance.
         ForbiddenError: an agent tries, or it loosens something and nobody is at a terminal.
     """
-    request = SetPolicy(parse_levels(dict(levels)), calls.assurance, is_unattended)
+    request = SetPolicy(
+        parse_levels(dict(levels)),
+        calls.assurance,
+        is_unattended or calls.is_unattended,
+        parse_assurances(assurances),
+    )
     return (yield from _send(calls, request, ProjectPolicy, command_id))

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.effects.command import Order, check_status, run_command
 from assent.effects.direct import Direct
@@ -54,7 +55,8 @@ def walk_through_performers(root: Path, apply: Apply | None, progress: Progress 
     place = Place(root)
 
     def check(effect: CheckAppend) -> Json:
-        json: Json = msgspec.to_builtins(_look_at(place, effect.path))
+        found = replace(_look_at(place, effect.path), takes_words=apply is not None)
+        json: Json = msgspec.to_builtins(found)
         return json
 
     def make(effect: MakeEdits) -> Json:

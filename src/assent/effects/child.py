@@ -9,36 +9,16 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-__all__ = ["child_of", "uninterrupted"]
+from assent.effects.interrupt import uninterrupted
+
+__all__ = ["child_of"]
 
 Stream = int | IO[bytes]
-
-
-@contextmanager
-def uninterrupted(*, is_final: bool = False) -> Iterator[None]:
-    """Hold Ctrl-C back for a moment. It is not lost: it strikes at the end.
-
-    After something final it is too late, and Ctrl-C is forgotten: what was done is told. Not by blocking the signal:
-    another thread would take it, and Python would still interrupt the main one.
-    """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
-        yield
-        return
-    held: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: held.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)
-        if held and not is_final:
-            before(held[0], None)
 
 
 @contextmanager

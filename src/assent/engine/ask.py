@@ -39,14 +39,18 @@ from assent.engine.ask_event import (
     Event,
 )
 from assent.engine.stamp import Stamp
-from assent.protocol.answer import Answer, check_values
-from assent.protocol.approval import is_approval
+from assent.protocol.answer import Answer, FieldValues, check_reply_size, check_values, find_destructive
+from assent.protocol.approval import is_approval, is_rejection
 from assent.protocol.ask import WAITING_KINDS, Ask, AskId, Consequence, Kind, Outcome, State
+from assent.protocol.assurance import DEFAULT_ASSURANCES, render_shortfall
+from assent.protocol.confirm import check_changes
 from assent.protocol.display import quote
 from assent.protocol.ending import render_lateness
 from assent.protocol.error import (
+    AssuranceError,
     BadRequestError,
     CommandReusedError,
+    ConfirmFirstError,
     ConflictError,
     ForbiddenError,
     KeyReusedError,
@@ -54,7 +58,7 @@ from assent.protocol.error import (
     UnrecognisedError,
 )
 from assent.protocol.principal import Assurance, Role
-from assent.protocol.reply import recognise
+from assent.protocol.reply import recognise_reply
 from assent.protocol.terms import check_life
 
 __all__ = [
@@ -258,20 +262,59 @@ def _answer(ask: Ask | None, command: AnswerAsk) -> tuple[Event, ...]:
     stamp = command.stamp
     if not ask.is_open:
         return _already(ask, stamp, _is_same_answer(ask, command))
-    if ask.kind is Kind.APPROVAL and command.assurance is Assurance.DECLARED and not command.is_unattended:
-        raise ForbiddenError(
-            "An approval needs a person at a terminal or a person's token; a process's word is not enough."
-        )
+    _check_assurance(ask, command)
     if not isinstance(ask.terms, UnsetType) and str(stamp.by) == ask.asker:
         raise ForbiddenError(f"{stamp.by} asks for this approval: somebody else must give it.")
-    if command.values is None:
-        values = recognise(ask.prompt, command.text)
-    else:
-        values = check_values(ask.prompt, command.values)
+    values, reason = _read(ask, command)
+    _check_destructive(ask, values, is_confirmed=command.is_confirmed)
     answer = Answer(
-        values, command.text, str(stamp.by), command.via, command.assurance, stamp.at, stamp.command_id
+        values,
+        command.text,
+        str(stamp.by),
+        command.via,
+        command.assurance,
+        stamp.at,
+        stamp.command_id,
+        reason,
+        command.is_unattended,
     )
     return (AskAnswered(ask.ask_id, answer, command.is_unattended),)
+
+
+def _read(ask: Ask, command: AnswerAsk) -> tuple[FieldValues, str]:
+    """Return what the reply chooses, and the words that go with a no."""
+    prompt, reason = ask.prompt, command.reason.strip()
+    if command.values is None:
+        reading = recognise_reply(prompt, command.text)
+        values, reason = reading.values, reason or reading.reason
+    else:
+        values = check_values(prompt, command.values)
+    if ask.kind is Kind.CONFIRM:
+        values = check_changes(prompt, values)
+    if reason and not is_rejection(prompt, values):
+        raise BadRequestError("A reason goes with a no: reject the approval, or decline the ask.")
+    check_reply_size(reason)
+    return values, reason
+
+
+def _check_assurance(ask: Ask, command: AnswerAsk) -> None:
+    accepted = command.accepted
+    if accepted is None:
+        accepted = DEFAULT_ASSURANCES[ask.kind]
+    if command.assurance in accepted:
+        return
+    # A person may let a process approve where no terminal is, and the log says so; never against the project's own list.
+    if command.accepted is None and command.assurance is Assurance.DECLARED and command.is_unattended:
+        return
+    raise AssuranceError(render_shortfall(ask.kind, command.assurance, accepted))
+
+
+def _check_destructive(ask: Ask, values: FieldValues, *, is_confirmed: bool) -> None:
+    chosen = find_destructive(ask.prompt, values)
+    if chosen is not None and not is_confirmed:
+        raise ConfirmFirstError(
+            f'"{quote(chosen.label)}" cannot be undone: confirm that you mean it. Nothing was changed.'
+        )
 
 
 def _decline(ask: Ask | None, command: DeclineAsk) -> tuple[Event, ...]:
@@ -279,7 +322,12 @@ def _decline(ask: Ask | None, command: DeclineAsk) -> tuple[Event, ...]:
     if not ask.is_open:
         return _already(ask, command.stamp, _is_same_end(ask, State.DECLINED, command.reason))
     outcome = _outcome(
-        State.DECLINED, command.stamp, reason=command.reason, via=command.via, assurance=command.assurance
+        State.DECLINED,
+        command.stamp,
+        reason=command.reason,
+        via=command.via,
+        assurance=command.assurance,
+        is_unattended=command.is_unattended,
     )
     return (AskDeclined(ask.ask_id, outcome),)
 
@@ -348,6 +396,8 @@ def _already(ask: Ask, stamp: Stamp, is_same: bool) -> tuple[Event, ...]:
 def _is_same_answer(ask: Ask, command: AnswerAsk) -> bool:
     if ask.answer is None or command.text != ask.answer.text:
         return False
+    if command.reason.strip() not in ("", ask.answer.reason):
+        return False
     if command.values is None:
         return bool(command.text)
     try:
@@ -360,7 +410,7 @@ def _is_same_end(ask: Ask, state: State, reason: str) -> bool:
     return ask.state is state and ask.outcome is not None and ask.outcome.reason == reason
 
 
-def _outcome(
+def _outcome(  # noqa: PLR0913 - the parts of an ending, each with a name
     state: State,
     stamp: Stamp,
     *,
@@ -369,9 +419,19 @@ def _outcome(
     assurance: Assurance | None = None,
     consequence: Consequence | None = None,
     successor: AskId | None = None,
+    is_unattended: bool = False,
 ) -> Outcome:
     return Outcome(
-        state, stamp.at, str(stamp.by), via, assurance, reason, consequence, successor, stamp.command_id
+        state,
+        stamp.at,
+        str(stamp.by),
+        via,
+        assurance,
+        reason,
+        consequence,
+        successor,
+        stamp.command_id,
+        is_unattended,
     )
 
 

@@ -55,6 +55,12 @@ class AnswerAsk(msgspec.Struct, frozen=True, gc=False):
     is_unattended: bool = False
     """A person let a process answer an approval where no terminal is; the log says so."""
     stamp: Stamp = UNSTAMPED
+    is_confirmed: bool = False
+    """The person was asked once more about what cannot be undone, and said yes."""
+    reason: str = ""
+    """Words that go with a no to an approval."""
+    accepted: tuple[Assurance, ...] | None = None
+    """What suffices for this kind in this project; set by the hub. None for the default."""
 
 
 class DeclineAsk(msgspec.Struct, frozen=True, gc=False):
@@ -65,6 +71,7 @@ class DeclineAsk(msgspec.Struct, frozen=True, gc=False):
     via: str = ""
     assurance: Assurance = Assurance.DECLARED
     stamp: Stamp = UNSTAMPED
+    is_unattended: bool = False
 
 
 class WithdrawAsk(msgspec.Struct, frozen=True, gc=False):

@@ -226,6 +226,9 @@ def _dismiss(
             stamp.at,
             str(stamp.by),
             is_dismissed=True,
+            via=command.via,
+            assurance=command.assurance,
+            is_unattended=command.is_unattended,
             command_id=stamp.command_id,
         ),
     )

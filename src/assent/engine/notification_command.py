@@ -40,12 +40,19 @@ class ResolveNotification(msgspec.Struct, frozen=True):
     is_unattended: bool = False
     """As in `AnswerAsk`: whether that is enough for an approval is the ask's business."""
     stamp: Stamp = UNSTAMPED
+    reason: str = ""
+    """The words of a no."""
 
 
 class DismissNotification(msgspec.Struct, frozen=True):
     """Resolve it without an answer."""
 
     notification_id: NotificationId
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    takes_reply: bool = False
+    """Resolve it with what the same person has posted in the task's chat under its id, if they have."""
     stamp: Stamp = UNSTAMPED
 
 

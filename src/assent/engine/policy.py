@@ -14,6 +14,7 @@ from __future__ import annotations
 from assent.engine.policy_command import SetPolicy
 from assent.engine.policy_event import PolicySet
 from assent.engine.stamp import NOBODY, Stamp
+from assent.protocol.assurance import accepts_more, parse_assurances
 from assent.protocol.error import BadRequestError, ForbiddenError
 from assent.protocol.policy import (
     ALWAYS_AUTOMATED,
@@ -25,7 +26,7 @@ from assent.protocol.policy import (
     parse_category,
     parse_levels,
 )
-from assent.protocol.principal import Assurance, Role
+from assent.protocol.principal import PROVEN, Role
 
 __all__ = ["REMEMBERED", "SETTERS", "PolicySet", "SetPolicy", "decide", "evaluate", "evolve"]
 
@@ -60,21 +61,32 @@ def decide(current: ProjectPolicy | None, command: SetPolicy) -> tuple[PolicySet
     _check_setter(stamp)
     # Read again, although it is typed: a door may hand on what it was given, and a wrong level is stored for ever.
     levels = parse_levels(command.levels)
-    if not levels:
+    named = parse_assurances(command.assurances)
+    if not levels and not named:
         raise BadRequestError("Say which category is to have which level.")
     if current is not None and stamp.command_id in current.command_ids:
         return ()  # a retry: its reply is the policy as it is
     before = current.policy if current is not None else Policy()
     after = merge_policy(before, levels)
-    if after == before and current is not None:
+    accepted = current.assurances if current is not None else {}
+    accepts = {kind: given for kind, given in {**accepted, **named}.items() if given}
+    if after == before and accepts == accepted and current is not None:
         return ()  # said for the first time, it is worth keeping who said so and when
-    if is_looser(before, after) and command.assurance == Assurance.DECLARED and not command.is_unattended:
+    loosens = is_looser(before, after) or accepts_more(accepted, accepts)
+    if loosens and command.assurance not in PROVEN and not command.is_unattended:
         raise ForbiddenError(
             "Loosening a policy needs a person at a terminal or a person's token; a process's word is not enough."
         )
     return (
         PolicySet(
-            before, after, stamp.at, str(stamp.by), command.assurance, command.is_unattended, stamp.command_id
+            before,
+            after,
+            stamp.at,
+            str(stamp.by),
+            command.assurance,
+            command.is_unattended,
+            stamp.command_id,
+            accepts,
         ),
     )
 
@@ -87,7 +99,7 @@ def evolve(
     if event.command_id:
         known = (*known, event.command_id)[-REMEMBERED:]
     name = current.project if current is not None else project
-    return ProjectPolicy(name, event.after, event.at, event.by, known, sequence)
+    return ProjectPolicy(name, event.after, event.at, event.by, known, sequence, event.assurances)
 
 
 def _check_setter(stamp: Stamp) -> None:

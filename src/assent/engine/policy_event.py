@@ -6,6 +6,7 @@ from datetime import datetime
 
 import msgspec
 
+from assent.protocol.kind import Kind
 from assent.protocol.policy import Policy
 from assent.protocol.principal import Assurance
 
@@ -23,3 +24,5 @@ class PolicySet(msgspec.Struct, frozen=True, tag="policy.set"):
     assurance: Assurance
     is_unattended: bool = False
     command_id: str = ""
+    assurances: dict[Kind, tuple[Assurance, ...]] = {}
+    """Per kind of ask, the assurances that suffice from now on; a kind that is not named has the default."""

@@ -63,6 +63,7 @@ def react(event: Event, ask: Ask) -> tuple[Command | AbortRun | GrantReceipt, ..
                     answer.assurance,
                     ask.ask_id,
                     key=ask.key,
+                    is_unattended=answer.is_unattended,
                 ),
             )
         case _:
@@ -88,15 +89,14 @@ def react_to_ending(
     notification: Notification, ask: Ask, responses: tuple[Response, ...] | None
 ) -> ResolveNotification | DismissNotification:
     """Return what becomes of an open notification when its ask has ended: answered, or resolved without an answer."""
-    if ask.answer is None:
+    if ask.answer is not None:
+        by = (ask.answer.via, ask.answer.assurance, ask.answer.is_unattended)
+        approved = is_approved(ask) if responses is None else None
+        return ResolveNotification(notification.notification_id, responses, approved, *by)
+    if ask.outcome is None or ask.outcome.assurance is None:  # no person ended it
         return DismissNotification(notification.notification_id)
-    return ResolveNotification(
-        notification.notification_id,
-        responses,
-        is_approved(ask) if responses is None else None,
-        ask.answer.via,
-        ask.answer.assurance,
-    )
+    by = (ask.outcome.via, ask.outcome.assurance, ask.outcome.is_unattended)
+    return DismissNotification(notification.notification_id, *by)
 
 
 def react_to_resolving(notification: Notification, questions_left: int) -> tuple[UnblockTask, ...]:

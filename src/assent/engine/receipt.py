@@ -87,6 +87,7 @@ def evolve(receipt: Receipt | None, event: ReceiptEvent, *, project: str = "", s
             event.notification_id,
             event.key,
             sequence=sequence,
+            is_unattended=event.is_unattended,
         )
     assert receipt is not None  # noqa: S101 - TRANSITIONS has just said so
     redeemed = replace(
@@ -123,6 +124,7 @@ def _grant(receipt: Receipt | None, command: GrantReceipt) -> tuple[ReceiptEvent
             command.ask_id,
             command.notification_id,
             command.key,
+            command.is_unattended,
         ),
     )
 

@@ -29,6 +29,7 @@ class GrantReceipt(msgspec.Struct, frozen=True):
     ask_id: AskId | None = None
     notification_id: NotificationId | None = None
     key: str | None = None
+    is_unattended: bool = False
     stamp: Stamp = UNSTAMPED
 
 

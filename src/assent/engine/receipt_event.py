@@ -49,6 +49,8 @@ class ReceiptGranted(msgspec.Struct, frozen=True, tag="receipt.granted"):
     """The notification by which people were told."""
     key: str | None = None
     """The asker's own name for it."""
+    is_unattended: bool = False
+    """No person was there when the yes was given, or when its credential was made."""
 
 
 class ReceiptRedeemed(msgspec.Struct, frozen=True, tag="receipt.redeemed"):

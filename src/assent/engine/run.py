@@ -6,6 +6,7 @@ Rule 2: the driver is bound by the record, and never asked: an iteration begins 
 Rule 3: an ended run is final. Its driver's late commands change nothing and are told how it ended; nothing of a run
         follows its DONE or ABORT on `loop:current`.
 Rule 4: an iteration that a dead driver left open begins again under its number, as a further attempt that says so.
+Rule 5: a paused run is never done. Whose work is over meanwhile is held, and done when somebody resumes it.
 
 The state matrix of I-X9 is TRANSITIONS with the refusals below; a test walks all pairs.
 """
@@ -39,6 +40,7 @@ from assent.engine.run_event import (
     RunDone,
     RunEscalated,
     RunEvent,
+    RunHeld,
     RunPaused,
     RunResumed,
     RunStarted,
@@ -70,9 +72,10 @@ TRANSITIONS: dict[Status | None, dict[type[RunEvent], Status]] = {
         TurnEnded: Status.PAUSED,
         FramePushed: Status.PAUSED,
         FramePopped: Status.PAUSED,
+        RunHeld: Status.PAUSED,
         RunResumed: Status.RUNNING,
         RunEscalated: Status.PAUSED,
-        RunDone: Status.DONE,
+        RunDone: Status.DONE,  # decided no longer: older logs have it
         RunAborted: Status.ABORTED,
     },
     Status.DONE: {},
@@ -150,14 +153,18 @@ def evolve(run: Run | None, event: RunEvent, *, project: str = "", sequence: int
             return replace(run, levels=run.levels[: event.depth])
         case RunPaused():
             return replace(run, paused_at=event.at, paused_by=event.by)
+        case RunHeld():
+            lowest = replace(run.levels[0], is_open=False, is_interrupted=False)
+            return replace(run, held=event.reason, held_by=event.by, levels=(lowest,))
         case RunResumed():
             return replace(run, paused_at=None, paused_by="")
         case RunEscalated():
             return replace(run, levels=tuple(_escalated(level, event) for level in run.levels))
-        case RunDone():
-            return replace(run, ended_at=event.at, ended_by=event.by, reason=event.reason)
-        case RunAborted():
-            return replace(run, ended_at=event.at, ended_by=event.by, reason=event.reason, note=event.note)
+        case RunDone() | RunAborted():
+            run = replace(
+                run, ended_at=event.at, ended_by=event.by, reason=event.reason, held=None, held_by=""
+            )
+            return replace(run, note=event.note) if isinstance(event, RunAborted) else run
         case _:
             assert_never(event)
 
@@ -217,7 +224,7 @@ def _begin(run: Run | None, command: BeginTurn) -> tuple[RunEvent, ...]:
     if level.is_interrupted:
         return (_turn(command, level.frame.iter, level.attempt + 1),)
     if level.frame.iter >= level.frame.max:
-        return (_over(command, EXHAUSTED[level.frame.mode]),)
+        return (_over(run, command, EXHAUSTED[level.frame.mode]),)
     return (_turn(command, level.frame.iter + 1, 1),)
 
 
@@ -227,7 +234,7 @@ def _turn(command: BeginTurn, number: int, attempt: int) -> TurnBegun:
 
 def _end(run: Run | None, command: EndTurn) -> tuple[RunEvent, ...]:
     run = _driven(run, command.run_id, command.fence)
-    if not run.is_active:
+    if _is_over(run):
         return ()
     level = _level(run, command.depth, command.level)
     if not level.is_open:
@@ -236,9 +243,9 @@ def _end(run: Run | None, command: EndTurn) -> tuple[RunEvent, ...]:
     if command.failure:
         return (ended, _event(RunAborted, command, reason=AbortReason.ERROR.value, note=command.failure))
     if command.signal is not None:
-        return (ended, _over(command, command.signal))
+        return (ended, _over(run, command, command.signal))
     if level.frame.iter >= level.frame.max:
-        return (ended, _over(command, EXHAUSTED[level.frame.mode]))
+        return (ended, _over(run, command, EXHAUSTED[level.frame.mode]))
     return (ended,)
 
 
@@ -260,19 +267,20 @@ def _push(run: Run | None, command: PushFrame) -> tuple[RunEvent, ...]:
 
 def _pop(run: Run | None, command: PopFrame) -> tuple[RunEvent, ...]:
     run = _driven(run, command.run_id, command.fence)
-    if not run.is_active or command.depth >= len(run.levels):
+    if _is_over(run) or command.depth >= len(run.levels):
         return ()
     _level(run, command.depth, command.level)
-    return (_over(command, command.reason),)
+    return (_over(run, command, command.reason),)
 
 
 def _finish(run: Run | None, command: FinishRun) -> tuple[RunEvent, ...]:
     run = _driven(run, command.run_id, command.fence)
-    return (_event(RunDone, command, reason=command.reason.value),) if run.is_active else ()
+    return () if _is_over(run) else (_done(run, command, command.reason),)
 
 
 def _fail(run: Run | None, command: FailRun) -> tuple[RunEvent, ...]:
-    return _aborted(_driven(run, command.run_id, command.fence), command)
+    run = _driven(run, command.run_id, command.fence)
+    return () if _is_over(run) else _aborted(run, command)
 
 
 def _abort(run: Run | None, command: AbortRun) -> tuple[RunEvent, ...]:
@@ -285,11 +293,21 @@ def _aborted(run: Run, command: FailRun | AbortRun) -> tuple[RunEvent, ...]:
     return (_event(RunAborted, command, reason=AbortReason.ERROR.value, note=command.note),)
 
 
-def _over(command: BeginTurn | EndTurn | PopFrame, reason: DoneReason) -> RunEvent:
+def _over(run: Run, command: BeginTurn | EndTurn | PopFrame, reason: DoneReason) -> RunEvent:
     """The loop at the command's depth is over: the one below goes on, and without one the run is done (I-U7)."""
     if command.depth == 0:
-        return _event(RunDone, command, reason=reason.value)
+        return _done(run, command, reason)
     return _event(FramePopped, command, depth=command.depth, reason=reason.value)
+
+
+def _done(run: Run, command: RunCommand, reason: DoneReason) -> RunEvent:
+    kind = RunHeld if run.status is Status.PAUSED else RunDone
+    return _event(kind, command, reason=reason.value)
+
+
+def _is_over(run: Run) -> bool:
+    """Its driver has nothing left to do."""
+    return not run.is_active or run.held is not None
 
 
 def _driven(run: Run | None, run_id: RunId, fence: int) -> Run:
@@ -323,7 +341,10 @@ def _resume(run: Run | None, command: ResumeRun) -> tuple[RunEvent, ...]:
     run = _active(run, command.run_id)
     if run.status is Status.RUNNING:
         raise InvalidStateError(f"Run {run.run_id} is not paused.")
-    return (_event(RunResumed, command),)
+    resumed = _event(RunResumed, command)
+    if run.held is None:
+        return (resumed,)
+    return (resumed, replace(_event(RunDone, command, reason=run.held), by=run.held_by))
 
 
 def _cancel(run: Run | None, command: CancelRun) -> tuple[RunEvent, ...]:

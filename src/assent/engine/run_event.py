@@ -15,6 +15,7 @@ __all__ = [
     "RunDone",
     "RunEscalated",
     "RunEvent",
+    "RunHeld",
     "RunPaused",
     "RunResumed",
     "RunStarted",
@@ -86,6 +87,13 @@ class RunPaused(_Announced, frozen=True, kw_only=True, tag="run.paused"):
     """No further iteration starts."""
 
 
+class RunHeld(_Announced, frozen=True, kw_only=True, tag="run.held"):
+    """Its work is done while it is paused: it is held, and done as soon as somebody resumes it."""
+
+    reason: str
+    """With which it will be done."""
+
+
 class RunResumed(_Announced, frozen=True, kw_only=True, tag="run.resumed"):
     """Iterations may start again."""
 
@@ -118,6 +126,7 @@ RunEvent = (
     | FramePushed
     | FramePopped
     | RunPaused
+    | RunHeld
     | RunResumed
     | RunEscalated
     | RunDone

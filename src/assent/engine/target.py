@@ -16,13 +16,14 @@ from assent.engine.target_command import AddTarget, GiveUpMessage, RemoveTarget,
 from assent.engine.target_event import TargetAdded, TargetEvent, TargetFailed, TargetRemoved
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError, ConflictError, ForbiddenError, NotFoundError
-from assent.protocol.principal import Assurance, Principal, Role, parse_principal
+from assent.protocol.principal import PROVEN, Principal, Role, parse_principal
 from assent.protocol.target import (
     MAX_ERROR,
     MAX_PEOPLE,
     Target,
     check_target_name,
     host_of,
+    person_of,
     service_of,
 )
 
@@ -65,6 +66,7 @@ def evolve(target: Target | None, event: TargetEvent, *, project: str = "", sequ
             kinds=event.kinds,
             people=event.people,
             allows_internal=event.allows_internal,
+            person=event.person,
             command_id=event.command_id,
             sequence=sequence,
         )
@@ -86,7 +88,7 @@ def _add(target: Target | None, command: AddTarget, stamp: Stamp) -> tuple[Targe
         parse_principal(f"{Role.HUMAN}:{known}")
     if len(command.people) > MAX_PEOPLE:
         raise BadRequestError(f"A target has at most {MAX_PEOPLE} people.")
-    if command.assurance is Assurance.DECLARED and not command.is_unattended:
+    if command.assurance not in PROVEN and not command.is_unattended:
         raise ForbiddenError(
             "Adding a target needs a person at a terminal or a person's token; a process's word is not enough."
         )
@@ -103,6 +105,7 @@ def _add(target: Target | None, command: AddTarget, stamp: Stamp) -> tuple[Targe
             command.assurance,
             command.is_unattended,
             stamp.command_id,
+            person_of(command.person) if command.person else "",
         ),
     )
 

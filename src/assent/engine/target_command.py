@@ -23,6 +23,8 @@ class AddTarget(msgspec.Struct, frozen=True):
     assurance: Assurance = Assurance.DECLARED
     is_unattended: bool = False
     """A person let a process add it where no terminal is; the log says so."""
+    person: str = ""
+    """Whose it is; empty for everybody's."""
     stamp: Stamp = UNSTAMPED
 
 

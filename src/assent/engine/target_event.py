@@ -30,6 +30,8 @@ class TargetAdded(msgspec.Struct, frozen=True, tag="target.added"):
     assurance: Assurance
     is_unattended: bool = False
     command_id: str = ""
+    person: str = ""
+    """Whose it is; empty for everybody's."""
 
 
 class TargetRemoved(msgspec.Struct, frozen=True, tag="target.removed"):

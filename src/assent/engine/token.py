@@ -23,7 +23,7 @@ from assent.engine.token_command import CreateToken, RevokeToken, TokenCommand
 from assent.engine.token_event import TokenCreated, TokenEvent, TokenRevoked
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError, CommandReusedError, ForbiddenError, NotFoundError
-from assent.protocol.principal import Assurance, Role, parse_principal
+from assent.protocol.principal import PROVEN, Role, parse_principal
 from assent.protocol.project import check_project
 from assent.protocol.token import (
     ALL_PROJECTS,
@@ -78,6 +78,7 @@ def evolve(token: Token | None, event: TokenEvent, *, project: str = "", sequenc
             event.by,
             event.expires_at,
             sequence=sequence,
+            is_unattended=event.is_unattended,
         )
     assert token is not None  # noqa: S101 - decide() has found it
     return replace(token, revoked_at=event.at, revoked_by=event.by, sequence=sequence)
@@ -139,7 +140,7 @@ def _check_role(command: CreateToken) -> Role:
         raise BadRequestError(f"{principal} is Assent itself; choose another name.")
     if principal.role not in MINTS[command.stamp.by.role]:
         raise ForbiddenError(f"{command.stamp.by} may not make a token for a person: only a person can.")
-    is_word_only = command.assurance is Assurance.DECLARED and not command.is_unattended
+    is_word_only = command.assurance not in PROVEN and not command.is_unattended
     if principal.role in WEIGHTY and is_word_only:
         raise ForbiddenError(
             "Making a token for a person or an operator needs a person at a terminal or a person's token; "

@@ -27,14 +27,19 @@ class AddTodo(Effect, frozen=True, tag="add_todo"):
     text: str
 
 
-def pass_gate(gate: Gate, about: str = "") -> Flow[Choice | Ended]:
+def pass_gate(gate: Gate, about: str = "", *, is_aside: bool = False) -> Flow[Choice | Ended]:
     """Stop at a gate until a person chose, and confirmed where that is needed; return what they chose.
 
-    `about` is a digest of what the choice would set going, where the gate does not show all of it.
+    `about` is a digest of what the choice would set going, where the gate does not show all of it; `is_aside` as in
+    `step.Ask`.
     """
     prompt = gate.prompt
+    turn = 0
     while True:
-        came = yield from ask(prompt, Kind.GATE, about)
+        turn += 1
+        # What has no number would be found again by the next turn, too.
+        it = f"{about}:{turn}" if is_aside else about
+        came = yield from ask(prompt, Kind.GATE, it, is_aside=is_aside)
         if isinstance(came, Ended):
             return came
         choice = read_choice(prompt, came.values)
@@ -42,13 +47,13 @@ def pass_gate(gate: Gate, about: str = "") -> Flow[Choice | Ended]:
             yield from _keep(choice.arguments[0])
             continue
         question = gate.check(choice)
-        if question is None or (yield from check(question)):
+        if question is None or (yield from check(question, about)):
             return choice
 
 
-def check(question: str) -> Flow[bool]:
-    """Ask whether to go on; return whether a person said yes."""
-    came = yield from ask(check_question(question), Kind.GATE)
+def check(question: str, about: str = "") -> Flow[bool]:
+    """Ask whether to go on; return whether a person said yes. `about` as in `pass_gate`."""
+    came = yield from ask(check_question(question), Kind.GATE, about)
     if isinstance(came, Ended):
         return False
     (reply,) = next(iter(came.values.values()))

@@ -54,8 +54,10 @@ class Ask(msgspec.Struct, frozen=True, omit_defaults=True, tag="ask"):
     kind: Kind = Kind.QUESTION
     about: str = ""
     """A digest of what an answer sets going and the prompt does not show whole: it holds for that alone."""
-    may_lapse: bool = False
-    """In memory: where nobody can reply any more, the flow is told that it ended and goes on. Never for a yes."""
+    name: str = ""
+    """What it goes by in its flow, once; where it is stored, its key ends with it instead of with its step's number."""
+    is_aside: bool = False
+    """Stored without a journal: it is none of the numbered asks, and is known by what it is about alone."""
 
 
 class Say(msgspec.Struct, frozen=True, omit_defaults=True, tag="say"):
@@ -133,10 +135,15 @@ def step_digest(step: Step) -> str:
 
 
 def ask(
-    prompt: Prompt, kind: Kind = Kind.QUESTION, about: str = "", *, may_lapse: bool = False
+    prompt: Prompt,
+    kind: Kind = Kind.QUESTION,
+    about: str = "",
+    *,
+    name: str = "",
+    is_aside: bool = False,
 ) -> Flow[Answered | Ended]:
     """Ask, and return how it ended."""
-    result = yield Ask(prompt, kind, about, may_lapse)
+    result = yield Ask(prompt, kind, about, name, is_aside)
     if not isinstance(result, Answered | Ended):
         raise _mismatch("ask", result)
     return result

@@ -260,8 +260,11 @@ class Loop:
                 is_told = False
                 self._iterate(ear, level)
                 continue
+            if run.status is Status.RUNNING:
+                continue  # somebody resumed it while a server said that it was paused
             if not is_told:
-                self._tell(f"paused; assent resume {run.run_id} goes on")
+                what = "goes on" if run.held is None else f"ends it: {run.held}"
+                self._tell(f"paused; assent resume {run.run_id} {what}")
                 is_told = True
             self._await_change(ear, run)
         if not self.run.is_active:

@@ -1,6 +1,7 @@
 """Everything that a framework lets a person do with a tool call: yes, no, other arguments, words instead.
 
-A yes is one answer, and it binds. Whoever says no is asked what else, where the framework takes more than a no. Changed
+A yes is one answer, and it binds. Whoever says no is asked what else, where the framework takes more than a no; whoever
+said why is not, where the agent can be told. Changed
 arguments are a call that nobody has said yes to, so they are approved like any other: what runs was shown.
 
 Each step has a key of its own under the call's, so all of it is found again after a restart.
@@ -75,7 +76,8 @@ def settle_review(calls: Calls, review: ToolReview, patience: Patience, terms: T
         verdict = yield from settle_approval(calls, review, patience, terms)
         # Nobody who declined to be asked, and nobody who never came, is asked a second thing.
         is_rejected = verdict.way is Way.REJECT and verdict.ask is not None and verdict.ask.answer is not None
-        if not is_rejected or not ways & _MORE_THAN_NO:
+        is_explained = verdict.ask is not None and bool(verdict.ask.words) and Way.REJECT in ways
+        if not is_rejected or is_explained or not ways & _MORE_THAN_NO:
             return verdict
         ways |= {Way.REJECT}  # whoever said no may leave it at that, whatever the framework calls it
     others = tuple(option for option in _INSTEAD if option.key in ways)

@@ -1,4 +1,5 @@
-"""What people say to a run that a host drives: messages in the run's own topic, taken in turn.
+"""What people say to a run that a host drives: messages in the run's own topic, taken in turn, and the words that go
+with a no where the host's protocol has no place for them.
 
 Only a person's word is taken. Who posted a message is known where the store is at hand; where it is not known, nobody's
 word is taken, as an agent could have posted it.
@@ -44,8 +45,12 @@ class Words:
                 for message in await asyncio.to_thread(feed.wait, _LOOK_SECONDS):
                     text = said_by_person(message)
                     if text:
-                        self._waiting.append(text)
-                        self._has_come.set()
+                        self.put(text)
+
+    def put(self, text: str) -> None:
+        """Take what a person said elsewhere."""
+        self._waiting.append(text)
+        self._has_come.set()
 
     def take(self) -> str | None:
         """Return the next word; None where there is none."""

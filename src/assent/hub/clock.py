@@ -1,11 +1,18 @@
-"""The only file that reads the wall clock. Waiting goes by the monotonic clock, which anybody may read."""
+"""The only file that reads the wall clock. Waiting goes by the monotonic clock, which anybody may read.
+
+What two processes must agree on goes by the boot clock: nobody sets it, and it goes on while the machine sleeps.
+"""
 
 from __future__ import annotations
 
 import time
 from typing import Protocol
 
-__all__ = ["Clock", "SystemClock"]
+__all__ = ["Clock", "SystemClock", "boot_milliseconds"]
+
+_BOOT_CLOCK = getattr(
+    time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC
+)  # where there is none, that one does not sleep
 
 
 class Clock(Protocol):
@@ -20,3 +27,8 @@ class SystemClock:
     def now(self) -> int:
         """Return microseconds since 1970."""
         return time.time_ns() // 1000
+
+
+def boot_milliseconds() -> int:
+    """Return milliseconds since this machine was started, or some other moment that stays the same until it is again."""
+    return time.clock_gettime_ns(_BOOT_CLOCK) // 1_000_000

@@ -116,6 +116,8 @@ class PostMessage(msgspec.Struct, frozen=True):
     text: bytes
     is_left: bool = False
     """Leave a REQUEST lying there, as a program does that only writes the topic."""
+    not_after: int | None = None
+    """When it is too late for a REQUEST, by the boot clock of this machine, in milliseconds: its sender has given up."""
 
 
 class ExecuteControl(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from hashlib import sha256
 import msgspec
 from msgspec.structs import replace
 
-from assent.engine.ask import Command, LapseAsk, OpenAsk, WithdrawAsk, decide, evolve
+from assent.engine.ask import AnswerAsk, Command, LapseAsk, OpenAsk, WithdrawAsk, decide, evolve
 from assent.engine.notification_command import AddNotification
 from assent.engine.reactions import WithdrawAsksOf, react, react_to_run
 from assent.engine.receipt_command import GrantReceipt
@@ -57,7 +57,7 @@ from assent.protocol.error import (
 )
 from assent.protocol.json_text import HALF_PAIR
 from assent.protocol.notification import Notification
-from assent.protocol.principal import Principal, Role
+from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.run import Run, RunId
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.storage.port import Done, Head, Transaction
@@ -261,6 +261,8 @@ class Desk:
     def command(self, head: Head, command: Command) -> Ask:
         """Let a command happen to its ask, with all that follows from it."""
         ask = self._load(head.project, command)
+        if isinstance(command, AnswerAsk) and ask is not None:
+            command = replace(command, accepted=self._accepted(head, ask.kind))
         events = decide(ask, command)
         if events and isinstance(command, OpenAsk) and command.run_id is not None:
             # A replay has no events, and is told what it was told.
@@ -288,6 +290,11 @@ class Desk:
             raise NotFoundError(f"There is no ask {command.ask_id} here.")
         is_replayed = isinstance(command, OpenAsk) and ask.ask_id != command.ask_id
         return replace(ask, replayed=True) if is_replayed else ask
+
+    def _accepted(self, head: Head, kind: Kind) -> tuple[Assurance, ...] | None:
+        """Return the assurances that suffice for this kind of ask here; None for the default."""
+        policy = self.transaction.policy(head)
+        return None if policy is None else policy.assurances.get(kind)
 
     def notify(self, head: Head, command: AddNotification) -> Notification:
         """Add a notification, or find the one that says the same."""

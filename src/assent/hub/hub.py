@@ -15,9 +15,11 @@ from contextlib import AbstractContextManager, ExitStack, suppress
 from copy import copy
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from msgspec.structs import replace
+
 from assent.hub.authorise import authorise
-from assent.hub.clock import Clock, SystemClock
-from assent.hub.command import Request, Tick, Told
+from assent.hub.clock import Clock, SystemClock, boot_milliseconds
+from assent.hub.command import PostMessage, Request, Tick, Told
 from assent.hub.desk import Desk, Envelope, SpoiledError
 from assent.hub.feed import Feed, Numbered
 from assent.hub.future import Future, LightFuture, settle
@@ -28,6 +30,7 @@ from assent.hub.watch import Transacted, Watch, see_command, see_end
 from assent.protocol.ask import Ask, AskId
 from assent.protocol.error import (
     AssentError,
+    ControlExpiredError,
     FlowTakenError,
     RunTakenError,
     StoreAwayError,
@@ -147,10 +150,12 @@ class Hub:
             _give_up(work)
         return light
 
-    def wait(self, ask_id: AskId, project: str, loop: asyncio.AbstractEventLoop | None = None) -> Future[Ask]:
-        """Return the future of the ask as it ends."""
+    def wait(
+        self, ask_id: AskId, project: str, loop: asyncio.AbstractEventLoop | None = None, by: str = ""
+    ) -> Future[Ask]:
+        """Return the future of the ask as it ends; while its own asker waits, their death can be seen."""
         future: Future[Ask] = LightFuture() if loop is None else loop.create_future()
-        self.waiters.add(ask_id, project, future)
+        self.waiters.add(ask_id, project, future, by)
         return future
 
     def wait_for_run(
@@ -204,6 +209,15 @@ class Hub:
     def is_driven(self, run_id: RunId, project: str) -> bool:
         """Say whether somebody alive on this machine drives the run."""
         return self.store.is_held(_run_hold(project, run_id))
+
+    def mark(self, asks: Iterable[Ask]) -> list[Ask]:
+        """Return these asks; those of which somebody died who waited for them say so."""
+        found = list(asks)
+        waiting = {ask.ask_id for ask in found if ask.is_open}
+        gone = self.store.waits.gone(waiting) if waiting else ()
+        if not gone:
+            return found
+        return [replace(ask, is_asker_gone=True) if ask.ask_id in gone else ask for ask in found]
 
     def reading(self) -> AbstractContextManager[Reader]:
         """Give short reads; what is due is applied first if that is possible at once: a look waits for nobody."""
@@ -367,6 +381,7 @@ class Hub:
         replies: list[Reply] = []
         for work in group:
             try:
+                _check_in_time(work.envelope.request)
                 replies.append((work, desk.perform(work.envelope), None))
             except AssentError as refusal:
                 replies.append((work, None, refusal))
@@ -413,6 +428,13 @@ class Hub:
                     error.code if isinstance(error, StoreError) else "",
                 )
             )
+
+
+def _check_in_time(request: Request) -> None:
+    # Here, where the store is ours: it may have been somebody else's for longer than the sender waited.
+    not_after = request.not_after if isinstance(request, PostMessage) else None
+    if not_after is not None and boot_milliseconds() > not_after:
+        raise ControlExpiredError
 
 
 def _run_hold(project: str, run_id: RunId) -> str:

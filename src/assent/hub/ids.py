@@ -6,6 +6,7 @@ end: any unambiguous end of an id will do.
 
 from __future__ import annotations
 
+import hmac
 import os
 import random
 import secrets
@@ -26,6 +27,7 @@ __all__ = [
     "is_ask_id",
     "is_repeatable",
     "new_ask_id",
+    "new_boot_id",
     "new_command_id",
     "new_frame_id",
     "new_request_id",
@@ -102,6 +104,11 @@ def new_request_id() -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
+def new_boot_id() -> str:
+    """Return what a process calls its own clock: none before it, and none beside it, has the same name."""
+    return secrets.token_hex(8)
+
+
 def new_token_id() -> TokenId:
     """Return a new token's id."""
     return TokenId(f"tok_{_mint()}")
@@ -123,11 +130,16 @@ def new_sign_in_code() -> str:
 
 
 class CommandIds:
-    """Mints the ids of what one command makes. A retry mints the same ones, and so finds what was made."""
+    """Mints the ids of what one command makes. A retry mints the same ones, and so finds what was made.
 
-    def __init__(self, project: str, principal: Principal, command_id: str) -> None:
+    The store's secret is in them: whoever chooses the command's id cannot try out which one gives the end of an id that
+    people would take for another.
+    """
+
+    def __init__(self, project: str, principal: Principal, command_id: str, secret: bytes) -> None:
         # A command id that its sender chose may be somebody else's, too; the ids of asks are unique in a store.
-        self._chance = random.Random(f"{project}\n{principal}\n{command_id}")  # noqa: S311 - an id is no secret
+        seed = f"{project}\n{principal}\n{command_id}".encode()
+        self._chance = random.Random(hmac.digest(secret, seed, "sha256"))  # noqa: S311 - an id is no secret
 
     def new_ask_id(self) -> AskId:
         """Return a new ask's id."""

@@ -27,6 +27,7 @@ from assent.hub.feed import Feed
 from assent.hub.future import LightFuture
 from assent.hub.hub import Hub
 from assent.hub.record import decode_event
+from assent.protocol.ask import Ask
 from assent.protocol.display import quote
 from assent.protocol.error import ConflictError, NotFoundError
 from assent.protocol.target import (
@@ -252,18 +253,29 @@ def _notice(reader: Reader, target: Target, record: Record) -> Notice | None:
     event = decode_event(record.body)
     assert isinstance(event, Event)  # noqa: S101 - what is called ask. is an ask's
     ask = reader.ask(event.ask_id, target.project)
-    if ask is None or (target.kinds and ask.kind not in target.kinds):
+    if ask is None:
         return None
     what = _WHAT.get(type(event), What.ENDED)
     reference = reader.target_message(target.project, target.name, ask.ask_id)
-    if not target.service.is_record:
-        # A person is not told of what is over, nor of the end of what they were never told of.
-        is_late = what is not What.ENDED and not ask.is_open
-        is_unknown = what is What.ENDED and not reference
-        if is_late or is_unknown:
-            return None
+    if not _concerns(target, ask, what, was_told=bool(reference)):
+        return None
     message_id = message_id_of(target, record.sequence)
     return Notice(message_id, what, ask, record.sequence, instant(record.at), reference)
+
+
+def _concerns(target: Target, ask: Ask, what: What, *, was_told: bool) -> bool:
+    """Whether a target is to be told this of an ask."""
+    is_escalation = what is What.ESCALATED
+    is_asked = is_escalation and target.is_of(ask.escalate_to)
+    if target.kinds and ask.kind not in target.kinds and not is_asked and not was_told:
+        return False
+    if target.service.is_record:
+        return True
+    if what is What.ENDED:  # a person is not told of the end of what they were never told of
+        return was_told
+    if is_escalation and target.person and not is_asked:
+        return False  # somebody else is asked now
+    return ask.is_open  # nor of what is over
 
 
 def _passed(claim: Claim, cursor: int) -> Claim:

@@ -18,7 +18,7 @@ from assent.engine.task_event import TaskEvent
 from assent.engine.token_event import TokenEvent
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
-from assent.storage.port import Hold, Page, Reader, Record, Step
+from assent.storage.port import Hold, Page, Reader, Record, Step, Waits
 
 __all__ = [
     "RESTORED_TOPIC",
@@ -32,6 +32,7 @@ __all__ = [
     "Step",
     "StoreRestored",
     "TopicPosted",
+    "Waits",
     "WorkEvent",
     "decode_event",
     "encode_event",
@@ -50,13 +51,15 @@ class FlowStepped(msgspec.Struct, frozen=True, tag="flow.stepped"):
     step: Step
 
 
-class TopicPosted(msgspec.Struct, frozen=True, tag="topic.posted"):
+class TopicPosted(msgspec.Struct, frozen=True, tag="topic.posted", omit_defaults=True):
     """Somebody put a message into a topic."""
 
     topic: str
     at: datetime
     by: str
     message: msgspec.Raw
+    is_copy: bool = False
+    """Assent put an answer into the chat of its task. Nobody can post this: it stands beside the message."""
 
 
 class RestoredFrom(msgspec.Struct, frozen=True):

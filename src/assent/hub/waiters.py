@@ -45,6 +45,9 @@ class Waiters:
         self._waiting: dict[AskId, list[Future[Ask]]] = {}
         self._for_runs: dict[str, list[tuple[str, RunId, int, Future[Run]]]] = {}
         """By the name that a ring would have: project, run, the last event known, and who waits."""
+        self._leased: dict[AskId, list[Future[Ask]]] = {}
+        """Those of `_waiting` that wait for an ask of their own: the store is told, so that their death can be seen."""
+        self._has_swept = False
         self._cursors: dict[str, int] = {}
         self._thread: threading.Thread | None = None
         self._listener: Listener | None = None
@@ -63,8 +66,8 @@ class Waiters:
         with self._lock:
             self._listen()
 
-    def add(self, ask_id: AskId, project: str, future: Future[Ask]) -> None:
-        """Settle `future` with the ask once it has ended."""
+    def add(self, ask_id: AskId, project: str, future: Future[Ask], by: str = "") -> None:
+        """Settle `future` with the ask once it has ended; if `by` asked it, whoever looks can see that they wait."""
         with self._lock:
             self._begin(project)
             self._waiting.setdefault(ask_id, []).append(future)
@@ -77,6 +80,8 @@ class Waiters:
         if ask is None:
             self.discard(ask_id, future)
             raise NotFoundError(f"There is no ask {ask_id} here.")
+        if ask.is_open and by == ask.asker:
+            self._lease(ask_id, future)
         if not ask.is_open:
             self.deliver([ask])
         elif ask.deadline is not None and (listener := self._listener) is not None:
@@ -127,6 +132,18 @@ class Waiters:
         if settled:
             settle(settled)
 
+    def _lease(self, ask_id: AskId, future: Future[Ask]) -> None:
+        waits = self._store.waits
+        with self._lock:
+            if future not in self._waiting.get(ask_id, ()):
+                return  # it has ended meanwhile
+            self._leased.setdefault(ask_id, []).append(future)
+            waits.begin(ask_id)
+            is_first, self._has_swept = not self._has_swept, True
+        if is_first:
+            with self._store.reading() as reader:
+                waits.sweep(lambda name: (found := reader.ask(name)) is not None and found.is_open)
+
     def discard(self, ask_id: AskId, future: Future[Ask]) -> None:
         """Forget a wait that was given up."""
         with self._lock:
@@ -135,6 +152,12 @@ class Waiters:
                 futures.remove(future)
             if not futures:
                 self._waiting.pop(ask_id, None)
+            leased = self._leased.get(ask_id, [])
+            if future in leased:
+                leased.remove(future)
+                if not leased:
+                    del self._leased[ask_id]
+                self._store.waits.end(ask_id, is_over=False)
 
     def deliver(self, asks: Iterable[Ask]) -> None:
         """Wake those who wait for these ended asks."""
@@ -144,6 +167,8 @@ class Waiters:
         with self._lock:
             for ask in asks:
                 settled.extend((future, ask, None) for future in self._waiting.pop(ask.ask_id, ()))
+                for _ in self._leased.pop(ask.ask_id, ()):
+                    self._store.waits.end(ask.ask_id, is_over=True)
         if settled:
             settle(settled)
 
@@ -159,6 +184,10 @@ class Waiters:
         with self._lock:
             left: list[Future[Any]] = [future for futures in self._waiting.values() for future in futures]
             left += [wait[3] for waits in self._for_runs.values() for wait in waits]
+            for ask_id, futures in self._leased.items():
+                for _ in futures:
+                    self._store.waits.end(ask_id, is_over=False)
+            self._leased.clear()
             self._waiting.clear()
             self._for_runs.clear()
             self._thread = self._listener = None  # the next wait listens again

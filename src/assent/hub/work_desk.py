@@ -4,11 +4,12 @@
     a person answers   ask.answered, the task's chat, notification.resolved, task.updated (open)
 
 All of a row is one transaction, in this order (Q19-Q21, Q23-Q26). However an ask ends, its notification ends with it;
-and who resolves a notification answers its ask, so that there is one winner and not two.
+and who resolves a notification ends its ask, so that there is one winner and not two. Whoever dismisses it declines.
 """
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -39,18 +40,23 @@ from assent.hub.work_command import (
     WorkTold,
 )
 from assent.protocol.agent_result import AgentResult, meaning_of
-from assent.protocol.answer import MAX_REPLY_BYTES
 from assent.protocol.approval import approval_values
 from assent.protocol.ask import Ask, Kind
-from assent.protocol.error import BadRequestError, CommandReusedError, ForbiddenError, NotFoundError
+from assent.protocol.error import (
+    BadRequestError,
+    CommandReusedError,
+    ForbiddenError,
+    NotFoundError,
+    TooLargeError,
+)
 from assent.protocol.notification import Notification, NotificationKind, Source
 from assent.protocol.policy import ProjectPolicy
-from assent.protocol.principal import Role
 from assent.protocol.prompt import check_prompt, prompt_digest
 from assent.protocol.question_prompt import answers_of, question_prompt, responses_of
 from assent.protocol.repeat import is_confirmation, sift
 from assent.protocol.resolution import Response, answer_all
-from assent.protocol.task import Task, TaskId, chat_message, chat_topic, check_cycles, is_task_id, last_said
+from assent.protocol.task import Task, TaskId, chat_message, chat_topic, check_cycles, is_task_id, reply_in
+from assent.protocol.topic import Message
 from assent.storage.port import Head
 
 if TYPE_CHECKING:
@@ -60,8 +66,8 @@ __all__ = ["WorkDesk"]
 
 _VIEWS = {NotificationKind.OPEN_QUESTION: Kind.OPEN_QUESTION, NotificationKind.HIL_APPROVAL: Kind.APPROVAL}
 """Which kind of ask stands behind which kind of notification; behind the others there is none."""
-_READ_OF_CHAT = 1_000
-"""So many messages are looked at for an answer. Agents write there, too, and a transaction must end."""
+_PAGE, _PAGES = 1_000, 20
+"""So many messages are looked at for a reply. Agents write there, too, and a transaction must end."""
 
 
 class WorkDesk:
@@ -165,13 +171,21 @@ class WorkDesk:
         assert notification is not None  # noqa: S101 - the machine has just found it
         if not events:
             return notification
-        if isinstance(command, DismissNotification):
-            command = self._read_chat(head, notification, command)
+        if isinstance(command, DismissNotification) and command.takes_reply:
+            command = self._take_reply(head, notification, command)
         ask = self._ask_of(head, notification)
         if ask is None or not ask.is_open:
             return self._happen_to_notification(head, notification, command)
         if isinstance(command, DismissNotification):
-            self._desk.command(head, DeclineAsk(ask.ask_id, "dismissed", stamp=command.stamp))
+            declined = DeclineAsk(
+                ask.ask_id,
+                "dismissed",
+                command.via,
+                command.assurance,
+                stamp=command.stamp,
+                is_unattended=command.is_unattended,
+            )
+            self._desk.command(head, declined)
         else:
             is_approval = command.approved is not None
             values = approval_values(bool(command.approved)) if is_approval else None
@@ -184,29 +198,48 @@ class WorkDesk:
                     assurance=command.assurance,
                     is_unattended=command.is_unattended,
                     stamp=command.stamp,
+                    reason=command.reason,
                 ),
             )
         return self._must_find(head, notification)
 
-    def _read_chat(
+    def _take_reply(
         self, head: Head, notification: Notification, command: DismissNotification
     ) -> ResolveNotification | DismissNotification:
-        """Return the answer that a person has given in the task's chat since it was asked; else what was sent (Q-X12)."""
-        said = self._said_since(head, notification)
-        is_question = notification.kind is NotificationKind.OPEN_QUESTION
-        if not said or not is_question or len(said.encode()) > MAX_REPLY_BYTES:
+        """Return the answer that the same person has posted in the task's chat as theirs; else what was sent."""
+        said = self._reply_to(head, notification, command.stamp)
+        if not said:
             return command
-        responses = answer_all(notification.questions, said)
-        return ResolveNotification(notification.notification_id, responses, via="chat", stamp=command.stamp)
+        return ResolveNotification(
+            notification.notification_id,
+            answer_all(notification.questions, said),
+            None,
+            command.via,
+            command.assurance,
+            command.is_unattended,
+            command.stamp,
+        )
 
-    def _said_since(self, head: Head, notification: Notification) -> str:
-        """Return what a person said last in the task's chat since the notification was added; empty for nothing."""
-        if not _has_chat(notification):
+    def _reply_to(self, head: Head, notification: Notification, stamp: Stamp) -> str:
+        """Return what whoever acts has posted last in the task's chat as the reply to an open question.
+
+        Raises:
+            TooLargeError: so much was posted since that it cannot be looked for.
+        """
+        if not _has_chat(notification) or notification.kind is not NotificationKind.OPEN_QUESTION:
             return ""
         topic = chat_topic(TaskId(notification.source_id))
-        messages = self._desk.transaction.messages(head, topic, notification.sequence, _READ_OF_CHAT)
-        said = last_said(map(chat_message, messages))
-        return "" if said is None else said.text
+        chat: list[Message] = []
+        for _ in range(_PAGES):
+            after = chat[-1].sequence if chat else notification.sequence
+            page = self._desk.transaction.messages(head, topic, after, _PAGE)
+            chat += page
+            if len(page) < _PAGE:
+                return reply_in(map(chat_message, chat), notification.notification_id, str(stamp.by))
+        raise TooLargeError(
+            f"{topic} has more than {_PAGE * _PAGES:,} messages since {notification.notification_id} asked: "
+            "send the answer as responses."
+        )
 
     def follow(self, head: Head, ask: Ask, stamp: Stamp) -> None:
         """An ask has ended: so does the notification that is a view of it."""
@@ -238,20 +271,22 @@ class WorkDesk:
     ) -> None:
         """Put the answer into the task's chat, before anything else hears of it, and exactly once (Q23, Q-X11)."""
         text = "\n".join(_texts(resolved.responses))
-        if not text or not _has_chat(resolved) or text == self._said_since(head, notification):
+        if not text or not _has_chat(resolved):
             return
+        with suppress(TooLargeError):
+            if text == self._reply_to(head, notification, stamp):
+                return
         said = {"text": text, "notificationId": notification.notification_id}
         topic = chat_topic(TaskId(notification.source_id))
-        event = TopicPosted(topic, stamp.at, str(stamp.by), msgspec.Raw(msgspec.json.encode(said)))
-        self._desk.record(head, event, topic)
+        message = msgspec.Raw(msgspec.json.encode(said))
+        self._desk.record(head, TopicPosted(topic, stamp.at, str(stamp.by), message, is_copy=True), topic)
 
     def _let_go_on(self, head: Head, notification: Notification, stamp: Stamp) -> None:
-        if stamp.by.role is not Role.HUMAN:
-            return  # an agent that takes its question back has no answer, and would let itself go on
+        """Open the task if no question is left, however the last one was resolved (Q25, Q-X7)."""
         about = self._desk.transaction.notifications_about(head, notification.source, notification.source_id)
         left = sum(each.is_open and each.kind is NotificationKind.OPEN_QUESTION for each in about)
         for command in react_to_resolving(notification, left):
-            # What follows from a person's answer is the hub's own doing, whoever gave it.
+            # What follows from an ending is the hub's own doing, whoever caused it.
             task = self._known_task(head, command.task_id)
             self._happen_to_task(
                 head, task, replace(command, stamp=Stamp(stamp.at, NOBODY, stamp.command_id))

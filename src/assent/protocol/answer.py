@@ -11,7 +11,7 @@ from assent.protocol.command import Typed, addresses, read_command
 from assent.protocol.display import fold, is_blank, is_encodable, quote
 from assent.protocol.error import TooLargeError, UnrecognisedError
 from assent.protocol.principal import Assurance
-from assent.protocol.prompt import Field, Prompt, other_label
+from assent.protocol.prompt import Field, Option, Prompt, other_label
 from assent.protocol.shape import ShapeError, convert_values
 
 __all__ = [
@@ -21,9 +21,12 @@ __all__ = [
     "Values",
     "check_reply_size",
     "check_values",
+    "find_destructive",
     "find_fault",
+    "find_spelled",
     "gate_values",
     "labels",
+    "spellings",
 ]
 
 MAX_REPLY_BYTES = 64 << 10
@@ -48,6 +51,10 @@ class Answer(msgspec.Struct, frozen=True, gc=False):
     at: datetime
     command_id: str = ""
     """The command that gave it: a retry of it gets the same reply."""
+    reason: str = ""
+    """The words that go with a no to an approval."""
+    is_unattended: bool = False
+    """No person was there: a process was let answer, or the credential was made where nobody was."""
 
 
 def check_values(prompt: Prompt, values: Values) -> FieldValues:
@@ -68,6 +75,34 @@ def check_values(prompt: Prompt, values: Values) -> FieldValues:
         if fault:
             raise UnrecognisedError(fault)
     return checked
+
+
+def find_destructive(prompt: Prompt, values: Values) -> Option | None:
+    """Return the first chosen option that cannot be undone."""
+    for field in prompt.fields:
+        given = [find_spelled(field, value) for value in values.get(field.name, ())]
+        for option in field.options:
+            # A gate's values are labels, all others are keys.
+            if option.destructive and (option.key in given or (prompt.commands and option.label in given)):
+                return option
+    return None
+
+
+def find_spelled(field: Field, text: str) -> str:
+    """Return the key of the option that a text spells where words of one's own would do, too; else the text itself.
+
+    Whoever writes an option's label into the place for their own words means that option, as everywhere.
+    """
+    if not field.free or any(option.key == text for option in field.options):
+        return text
+    folded = fold(text)
+    return next((option.key for option in field.options if folded in spellings(option)), text)
+
+
+def spellings(option: Option) -> set[str]:
+    """Return all texts that name an option, folded: its label, its key, and how it is shown if it is recommended."""
+    names = {fold(option.label), fold(option.key)}
+    return names | {fold(f"{option.label} (recommended)")} if option.recommended else names
 
 
 def find_fault(prompt: Prompt, field: Field, given: Sequence[str]) -> str:
@@ -97,6 +132,7 @@ def _check_field(field: Field, given: Sequence[str]) -> tuple[str, ...]:
     if len(given) > 1 and not field.multiple:
         raise UnrecognisedError(f'"{name}" takes one answer, not {len(given)}.')
     keys = {option.key for option in field.options}
+    given = [find_spelled(field, value) for value in given]
     typed = [value for value in given if value not in keys]
     for text in typed:
         if not field.free or not is_encodable(text):

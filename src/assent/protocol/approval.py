@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from assent.protocol.answer import FieldValues
 from assent.protocol.ask import Ask
-from assent.protocol.ending import render_instant, render_name
+from assent.protocol.display import display, fold
+from assent.protocol.ending import render_author, render_instant
 from assent.protocol.json_text import Json
 from assent.protocol.prompt import Field, Option, Prompt
 
@@ -18,6 +19,8 @@ __all__ = [
     "approval_values",
     "is_approval",
     "is_approved",
+    "is_irreversible",
+    "is_rejection",
     "render_rejection",
 ]
 
@@ -46,7 +49,19 @@ def is_approval(prompt: Prompt) -> bool:
     return prompt == approval_prompt(prompt.title, prompt.action, body=prompt.body, risk=prompt.risk)
 
 
+def is_irreversible(prompt: Prompt, values: FieldValues) -> bool:
+    """Say whether these values approve what the asker calls irreversible."""
+    return values.get(_FIELD) == (APPROVE,) and "irreversible" in fold(prompt.risk or "")
+
+
+def is_rejection(prompt: Prompt, values: FieldValues) -> bool:
+    """Say whether these values say no to an approval."""
+    return is_approval(prompt) and values.get(_FIELD) == (REJECT,)
+
+
 def render_rejection(ask: Ask) -> str:
-    """Return who rejected it, and when, in one sentence; the ask was answered."""
+    """Return who rejected it, when, and their words; the ask was answered."""
     assert ask.answer is not None  # noqa: S101 - the caller has just looked
-    return f"{render_name(ask.answer.by)} rejected it at {render_instant(ask.answer.at)}."
+    words = f' Reason: "{display(ask.answer.reason, lines=False)}".' if ask.answer.reason else ""
+    who = render_author(ask.answer.by, ask.answer.assurance, is_unattended=ask.answer.is_unattended)
+    return f"{who} rejected it at {render_instant(ask.answer.at)}.{words}"

@@ -9,6 +9,7 @@ from typing import NewType
 import msgspec
 
 from assent.protocol.answer import Answer
+from assent.protocol.kind import WAITING_KINDS, Kind
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
 from assent.protocol.terms import Terms
@@ -27,21 +28,6 @@ __all__ = [
 ]
 
 AskId = NewType("AskId", str)
-
-
-class Kind(StrEnum):
-    """What sort of thing waits."""
-
-    QUESTION = "question"
-    GATE = "gate"
-    CONFIRM = "confirm"
-    APPROVAL = "approval"
-    FINDING = "finding"
-    OPEN_QUESTION = "open_question"
-
-
-WAITING_KINDS = frozenset({Kind.GATE, Kind.CONFIRM, Kind.FINDING})
-"""Kinds that take no consequence but `wait`: no timer ever ends them."""
 
 
 class State(StrEnum):
@@ -81,6 +67,8 @@ class Outcome(msgspec.Struct, frozen=True, gc=False):
     successor: AskId | None = None
     command_id: str = ""
     """The command that ended it: a retry of it gets the same reply."""
+    is_unattended: bool = False
+    """The no was given with a credential that was made where no person was."""
 
 
 class Claim(msgspec.Struct, frozen=True, gc=False):
@@ -118,6 +106,15 @@ class Ask(msgspec.Struct, frozen=True, gc=False):
     claim: Claim | None = None
     terms: Terms | msgspec.UnsetType = msgspec.UNSET
     """What a yes is good for, where it makes a receipt."""
+    is_asker_gone: bool = False
+    """The process that waited for it died. Volatile: it is not in the log."""
+
+    @property
+    def words(self) -> str:
+        """What a person said with a no: to an approval, or to being asked; empty where there is nothing."""
+        if self.answer is not None:
+            return self.answer.reason
+        return self.outcome.reason if self.outcome is not None and self.state is State.DECLINED else ""
 
     @property
     def is_open(self) -> bool:

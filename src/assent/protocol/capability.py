@@ -1,6 +1,6 @@
-"""What a surface can show and take in, so that a prompt can be folded for it.
+"""Table of what each surface can show and take in: the only one. Folding, forms, doctor and the reference read it.
 
-Rule 1: a record says what folding has to know and nothing else. How a host keys its answers is its adapter's matter.
+Rule 1: a record says what presenting has to know and nothing else. How a host keys its answers is its adapter's matter.
 Rule 2: a limit that a host only advises is kept as if it were enforced; replies are read as if no limit was.
 Rule 3: None is "no limit".
 """
@@ -35,7 +35,9 @@ class Capability(msgspec.Struct, frozen=True):
     """What one kind of surface accepts."""
 
     name: str
+    """What it goes by."""
     free_text: FreeText
+    """Whether a reply can be typed."""
     allows_multiple: bool = False
     """Several options of one question can be chosen."""
     max_questions: int | None = 1
@@ -43,14 +45,26 @@ class Capability(msgspec.Struct, frozen=True):
     min_options: int = 1
     """A question with options has so many at least."""
     max_options: int | None = None
+    """And so many at most; None is no limit, here and below."""
     allows_no_options: bool = False
     """A question may have no options at all: the reply is typed."""
     shows_descriptions: bool = True
     """An option can carry a line about it."""
     header_max: int | None = None
+    """Characters of a header."""
     label_max: int | None = None
+    """Characters of an option's label."""
     text_max: int | None = None
-    """The question together with all that stands above it."""
+    """Characters of the question together with all that stands above it."""
+    tool: str = ""
+    """The host's own tool that asks a person and blocks until they answered."""
+    loader: str = ""
+    """The tool by which that one is looked up where it is not loaded from the start (W3)."""
+
+    @property
+    def query(self) -> str:
+        """What the loader is asked for."""
+        return f"select:{self.tool}"
 
     def __post_init__(self) -> None:
         """Refuse a record that no prompt could be folded for."""
@@ -84,6 +98,8 @@ CAPABILITIES: dict[str, Capability] = {
             max_options=4,
             header_max=12,
             text_max=5_000,  # the longest that is known to be accepted
+            tool="AskUserQuestion",
+            loader="ToolSearch",
         ),
         Capability(
             "codex",  # request_user_input; advises all of it
@@ -92,6 +108,7 @@ CAPABILITIES: dict[str, Capability] = {
             min_options=2,
             max_options=3,
             header_max=12,
+            tool="request_user_input",
         ),
         Capability(
             "gemini",  # ask_user; a question of the type `text` has no options
@@ -102,6 +119,7 @@ CAPABILITIES: dict[str, Capability] = {
             max_options=4,
             allows_no_options=True,
             header_max=16,
+            tool="ask_user",
         ),
         Capability(
             "opencode",
@@ -127,6 +145,15 @@ CAPABILITIES: dict[str, Capability] = {
             max_questions=None,
             allows_no_options=True,
             shows_descriptions=False,
+            text_max=20_000,  # no host has a limit; the surfaces of the hub have all of a longer text
+        ),
+        Capability(
+            "mcp-form-2025-06",  # as it was before 2025-11-25: no lists, so several are typed
+            FreeText.OPTIONAL,
+            max_questions=None,
+            allows_no_options=True,
+            shows_descriptions=False,
+            text_max=20_000,
         ),
         Capability("acp-permission", FreeText.NEVER, shows_descriptions=False),
         Capability(

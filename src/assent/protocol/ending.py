@@ -7,8 +7,9 @@ from datetime import datetime
 from assent.protocol.answer import labels
 from assent.protocol.ask import Ask, Consequence, State
 from assent.protocol.display import display
+from assent.protocol.principal import Assurance
 
-__all__ = ["OURSELVES", "render_ending", "render_instant", "render_lateness", "render_name"]
+__all__ = ["OURSELVES", "render_author", "render_ending", "render_instant", "render_lateness", "render_name"]
 
 OURSELVES = "operator:assent"
 """Who acts where a timer, or the end of a run, and no person does."""
@@ -28,12 +29,25 @@ def render_name(principal: str) -> str:
     return display(name if role == "human" else principal, lines=False)
 
 
+def render_author(principal: str, assurance: Assurance | None, *, is_unattended: bool = False) -> str:
+    """Return who acted, and in brackets what makes that less than sure: a host's word, or that nobody was there.
+
+    >>> render_author("human:ana", Assurance.HOST), render_author("human:ana", Assurance.TOKEN)
+    ("ana (by an agent's host)", 'ana')
+    """
+    marks = ["by an agent's host"] * (assurance is Assurance.HOST) + ["unattended"] * is_unattended
+    return f"{render_name(principal)} ({', '.join(marks)})" if marks else render_name(principal)
+
+
 def render_ending(ask: Ask) -> str:
     """Return who ended `ask`, when, and how."""
     if ask.answer is not None:
+        answer = ask.answer
+        who = render_author(answer.by, answer.assurance, is_unattended=answer.is_unattended)
         chosen = ", ".join(labels(ask.prompt, ask.answer.values))
         shown = display(chosen if len(chosen) <= _SHOWN else chosen[:_SHOWN] + "…", lines=False)
-        return f'{render_name(ask.answer.by)} answered at {render_instant(ask.answer.at)}: "{shown}".'
+        words = f' Reason: "{display(ask.answer.reason, lines=False)}".' if ask.answer.reason else ""
+        return f'{who} answered at {render_instant(ask.answer.at)}: "{shown}".{words}'
     outcome = ask.outcome
     if outcome is None:
         return "It is still open."
@@ -48,7 +62,8 @@ def render_ending(ask: Ask) -> str:
         # Nobody took it back: its run is over, and the reason says how.
         return f"{display(outcome.reason, lines=False)} The ask ended with it at {when}."
     verb = "declined" if outcome.state is State.DECLINED else "took it back"
-    return f"{render_name(outcome.by)} {verb} at {when}.{reason}"
+    who = render_author(outcome.by, outcome.assurance, is_unattended=outcome.is_unattended)
+    return f"{who} {verb} at {when}.{reason}"
 
 
 def render_lateness(ask: Ask) -> str:

@@ -11,6 +11,8 @@ AssentError
 ├── NotFoundError          not_found
 ├── UnauthorisedError      unauthorised     no credential, or one that is not, or no longer, good
 ├── ForbiddenError         forbidden
+│   └── AssuranceError     assurance        it is not sure enough that a person sent it; the ask stays open
+├── ConfirmFirstError      confirm_first    what cannot be undone is asked once more; nothing was changed
 ├── ApprovalDiffersError   approval_differs another action than the approved one; carries what differs
 ├── TooManyError           too_many         too many requests in too short a time
 ├── ConflictError          conflict         somebody else was first; carries the winner
@@ -58,10 +60,12 @@ __all__ = [
     "AnswerRefusedError",
     "ApprovalDiffersError",
     "AssentError",
+    "AssuranceError",
     "BadJsonError",
     "BadPromptError",
     "BadRequestError",
     "CommandReusedError",
+    "ConfirmFirstError",
     "ConflictError",
     "ControlExpiredError",
     "Declined",
@@ -169,6 +173,18 @@ class ForbiddenError(AssentError):
     """This principal may not do that."""
 
     code = "forbidden"
+
+
+class AssuranceError(ForbiddenError):
+    """It is not sure enough that a person sent this answer; the ask stays open."""
+
+    code = "assurance"
+
+
+class ConfirmFirstError(AssentError):
+    """This answer chooses what cannot be undone: confirm it. Nothing was changed."""
+
+    code = "confirm_first"
 
 
 class ApprovalDiffersError(AssentError):
@@ -308,6 +324,11 @@ class Declined(NoAnswer):
 
     code = "declined"
 
+    @property
+    def reason(self) -> str:
+        """The words that the person gave with it; empty where there were none."""
+        return "" if self.ask is None else self.ask.words
+
 
 class Withdrawn(NoAnswer):
     """The ask was taken back before anybody answered."""
@@ -385,6 +406,8 @@ class UnreachableError(StoreError):
     """No server answers there."""
 
     code = "unreachable"
+    is_silent = False
+    """Somebody is there, and says nothing."""
 
 
 class StoreAwayError(UnreachableError):

@@ -16,6 +16,7 @@ from xml.parsers import expat
 
 import msgspec
 
+from assent.protocol.canonical import digest
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError, NotFoundError, TooLargeError
 
@@ -33,6 +34,8 @@ __all__ = [
     "Plan",
     "Status",
     "Unreadable",
+    "name_confirms",
+    "name_halves",
     "parse_plan",
     "read_plan",
     "splice_status",
@@ -45,6 +48,7 @@ MAX_PLAN_ELEMENTS = 10_000
 _MAX_ATTRIBUTES = 64
 _MAX_TAG_BYTES = 128 << 10
 """Of one tag, comment or instruction. The parser collects the attributes of a tag before it shows us any."""
+_MAX_AGENT = 40
 _PIECE = 16 << 10
 """So many bytes are parsed at a time: the parser ends a piece before it lets us refuse what stood in it."""
 
@@ -121,6 +125,37 @@ class Owner(msgspec.Struct, frozen=True):
     """A task's; a phase has none of its own."""
     confirms: tuple[Confirm, ...] = ()
     """Its direct children, in the order of the file."""
+
+
+def name_confirms(owner: Owner, moment: Moment) -> dict[str, Confirm]:
+    """Return the confirms of a moment in the order of the file, by name: so each is known again in another version of it.
+
+    A name says who confirms, and which of several alike it is: `1.human`, `2.human`, `1.ai.critic`. What is given to
+    somebody else, or to the other moment, goes by another name.
+    """
+    named: dict[str, Confirm] = {}
+    for each in owner.confirms:
+        if each.is_of(moment):
+            who = "human" if each.protocol == ConfirmProtocol.HUMAN else f"ai.{_short(each.ai_agent)}"
+            number = 1
+            while f"{number}.{who}" in named:
+                number += 1
+            named[f"{number}.{who}"] = each
+    return named
+
+
+def name_halves(owner: Owner, confirm: Confirm) -> dict[Moment, str]:
+    """Return the names that a confirm of an owner goes by: of a `both` there are two."""
+    return {
+        moment: name
+        for moment in Moment
+        for name, each in name_confirms(owner, moment).items()
+        if each.element == confirm.element
+    }
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= _MAX_AGENT else f"{name[: _MAX_AGENT // 2]}~{digest(name.encode())[-16:]}"
 
 
 class Plan(msgspec.Struct, frozen=True):

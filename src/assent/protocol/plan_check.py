@@ -16,7 +16,7 @@ from datetime import datetime
 
 import msgspec
 
-from assent.protocol.display import quote
+from assent.protocol.display import quote, skeleton
 from assent.protocol.plan import STATUSES, ConfirmProtocol, Element, Moment, Plan, Status
 
 __all__ = ["COMMIT_MODES", "METADATA", "PLAN_STATUSES", "PRIORITIES", "Problem", "check_plan"]
@@ -99,6 +99,8 @@ class _Check:
                 yield from self._part(number, element)
             elif element.name == "confirm" and self._parent_name(element) not in ("phase", "task"):
                 yield _error(element.line, "a confirm stands directly in a phase or a task.")
+            elif element.name != "confirm" and _is_meant_as_confirm(element):
+                yield _error(element.line, f"<{quote(element.name)}> is no <confirm>: nobody would be asked.")
             if element.name in ("phase", "task"):
                 yield from _confirms([self._elements[each] for each in self._children(number, "confirm")])
 
@@ -253,6 +255,13 @@ def _attributes(element: Element) -> Iterator[Problem]:
     pattern, example = _IDS[element.name]
     if told.get("id") and not pattern.fullmatch(element.attributes["id"]):
         yield _warning(element.line, f"{_name(element)}: an id of a {element.name} looks like {example}.")
+
+
+def _is_meant_as_confirm(element: Element) -> bool:
+    """Whether somebody who reads it would take an element for a confirm: by its look, or by a confirm's protocol."""
+    local = element.name.rpartition(":")[2]
+    protocol = element.attributes.get("protocol", "").strip().casefold()
+    return skeleton(local) == skeleton("confirm") or protocol in list(ConfirmProtocol)
 
 
 def _confirms(confirms: list[Element]) -> Iterator[Problem]:

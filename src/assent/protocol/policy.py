@@ -20,6 +20,8 @@ from msgspec.structs import replace
 from assent.protocol.canonical import parse_json
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError
+from assent.protocol.kind import Kind
+from assent.protocol.principal import Assurance
 
 __all__ = [
     "ALWAYS_AUTOMATED",
@@ -112,6 +114,8 @@ class ProjectPolicy(msgspec.Struct, frozen=True):
     """The commands that changed it last, the latest at the end: what is sent again changes nothing."""
     sequence: int = 0
     """The number of the last event that changed it."""
+    assurances: dict[Kind, tuple[Assurance, ...]] = {}
+    """Per kind of ask, the assurances that suffice; a kind that is not named has the default."""
 
 
 # Reading

@@ -10,7 +10,7 @@ import msgspec
 from assent.protocol.display import display, quote
 from assent.protocol.error import BadRequestError
 
-__all__ = ["MAX_NAME", "Assurance", "Principal", "Role", "parse_principal"]
+__all__ = ["MAX_NAME", "PROVEN", "Assurance", "Principal", "Role", "parse_principal"]
 
 MAX_NAME = 200
 
@@ -30,8 +30,14 @@ class Assurance(StrEnum):
     TOKEN = "token"  # noqa: S105 - a server checked a person's credential
     TERMINAL = "terminal"
     """Typed at a controlling terminal."""
+    HOST = "host"
+    """An agent's host says that its user chose it. An agent inside that host can forge this."""
     DECLARED = "declared"
     """A process said so."""
+
+
+PROVEN = frozenset({Assurance.TOKEN, Assurance.TERMINAL})
+"""What takes more than a program's word: an approval, a looser policy, a person's token, an address that is told."""
 
 
 class Principal(msgspec.Struct, frozen=True, gc=False):

@@ -10,15 +10,16 @@ from collections.abc import Sequence
 from msgspec import UnsetType
 
 from assent.protocol.answer import FieldValues
-from assent.protocol.ask import Ask, Kind
+from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.display import quote
 from assent.protocol.notification import Notification, Source
 from assent.protocol.open_question import Question
 from assent.protocol.prompt import Field, Option, Prompt
 from assent.protocol.resolution import Response, check_responses
+from assent.protocol.task import TaskAnswer
 from assent.protocol.trade_off import offer
 
-__all__ = ["answers_of", "question_prompt", "responses_of"]
+__all__ = ["answers_of", "question_prompt", "responses_of", "task_answers"]
 
 _NOUNS = {
     Source.EVAL: "feedback",
@@ -59,3 +60,25 @@ def responses_of(notification: Notification, ask: Ask) -> tuple[Response, ...] |
         Response(question.question_id, "\n".join(ask.answer.values[f"q{number}"]))
         for number, question in enumerate(notification.questions, start=1)
     )
+
+
+def task_answers(notification: Notification, ask: Ask | None = None) -> list[TaskAnswer]:
+    """Return what became of each question of a notification; `ask` is the one behind it, if it ended without an answer."""
+    given = {response.question_id: response.answer for response in notification.responses or ()}
+    outcome = None if ask is None else ask.outcome
+    state, reason = State.ANSWERED, ""
+    if notification.is_open:
+        state = State.OPEN
+    elif not given:
+        state, reason = (State.DECLINED, "") if outcome is None else (outcome.state, outcome.reason)
+    return [
+        TaskAnswer(
+            notification.notification_id,
+            question.question_id,
+            question.text,
+            given.get(question.question_id),
+            state,
+            reason,
+        )
+        for question in notification.questions
+    ]

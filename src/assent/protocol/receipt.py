@@ -12,7 +12,7 @@ from enum import StrEnum
 import msgspec
 
 from assent.protocol.ask import AskId
-from assent.protocol.ending import render_instant, render_name
+from assent.protocol.ending import render_author, render_instant, render_name
 from assent.protocol.json_text import Json
 from assent.protocol.notification import NotificationId
 from assent.protocol.policy import Category
@@ -97,6 +97,8 @@ class Receipt(msgspec.Struct, frozen=True):
     """The command that redeemed it: a retry of it gets the same reply."""
     sequence: int = 0
     """The number of the last event that changed it."""
+    is_unattended: bool = False
+    """No person was there when the yes was given, or when its credential was made."""
 
     @property
     def status(self) -> ReceiptStatus:
@@ -124,7 +126,8 @@ def render_granting(receipt: Receipt) -> str:
     if receipt.redeemed_at is not None:
         rest = f"{receipt.receipt_id} is spent on it."
     if receipt.level is ReceiptLevel.APPROVED:
-        return f"{render_name(receipt.by)} approved it; {rest}"
+        who = render_author(receipt.by, receipt.assurance, is_unattended=receipt.is_unattended)
+        return f"{who} approved it; {rest}"
     told = "and people were told" if receipt.level is ReceiptLevel.NOTIFIED else "and nobody was asked"
     return f"The policy lets it happen, {told}; {rest}"
 

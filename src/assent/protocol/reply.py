@@ -17,12 +17,21 @@ from typing import NamedTuple
 
 import msgspec
 
-from assent.protocol.answer import FieldValues, check_reply_size, find_fault, gate_values
+from assent.protocol.answer import FieldValues, check_reply_size, find_fault, gate_values, spellings
+from assent.protocol.approval import is_rejection
 from assent.protocol.display import fold, is_blank, is_encodable, quote
 from assent.protocol.error import UnrecognisedError
 from assent.protocol.prompt import Field, Prompt, other_label, parse_position, render_position
 
-__all__ = ["Reading", "parse_reply", "read_field", "recognise", "render_missing", "render_refusal"]
+__all__ = [
+    "Reading",
+    "parse_reply",
+    "read_field",
+    "recognise",
+    "recognise_reply",
+    "render_missing",
+    "render_refusal",
+]
 
 # `C) my words`. After a full stop or colon there is white space, or 3.5 and C:\temp would lose their heads.
 _AFTER_POSITION = re.compile(
@@ -49,6 +58,8 @@ class Reading(msgspec.Struct, frozen=True):
     """Sentences that help to say it again."""
     wrong: tuple[str, ...] = ()
     """Of a round: the names of the fields that were given something, but no answer."""
+    reason: str = ""
+    """The words that go with a no to an approval: `Reject: not on a Friday`."""
 
 
 def recognise(prompt: Prompt, text: str) -> FieldValues:
@@ -58,9 +69,19 @@ def recognise(prompt: Prompt, text: str) -> FieldValues:
         UnrecognisedError: some of it means nothing here, or a field is still without an answer.
         TooLargeError: it is longer than a reply may be.
     """
+    return recognise_reply(prompt, text).values
+
+
+def recognise_reply(prompt: Prompt, text: str) -> Reading:
+    """Return the same, with the words that go with a no.
+
+    Raises:
+        UnrecognisedError: as `recognise`.
+        TooLargeError: as `recognise`.
+    """
     reading = parse_reply(prompt, text)
     if not reading.unrecognised and not reading.missing:
-        return reading.values
+        return reading
     raise UnrecognisedError(
         " ".join(filter(None, [render_refusal(reading, text), render_missing(prompt, reading.missing)]))
     )
@@ -95,6 +116,11 @@ def parse_reply(prompt: Prompt, text: str) -> Reading:
     choice = _read_shaped(prompt, field, text)
     if choice.values:
         return Reading({field.name: choice.values})
+    head, _, words = text.partition(":")
+    if not is_blank(words) and is_encodable(words):
+        values: FieldValues = {field.name: _read(field, head).values}
+        if is_rejection(prompt, values):
+            return Reading(values, reason=words.strip())
     return Reading({}, (text.strip(),), (field.name,), (choice.hint,) if choice.hint else ())
 
 
@@ -189,10 +215,8 @@ def _blame(part: str) -> str:
 def _names(field: Field) -> dict[str, set[int]]:
     names: dict[str, set[int]] = {}
     for position, option in enumerate(field.options):
-        for name in {option.label, option.key}:
-            names.setdefault(fold(name), set()).add(position)
-        if option.recommended:  # copied as it is shown
-            names.setdefault(fold(f"{option.label} (recommended)"), set()).add(position)
+        for name in spellings(option):
+            names.setdefault(name, set()).add(position)
     if field.free and field.options:
         # The label alone says that own words will follow. Where an option has our own label for it, that is meant.
         names.setdefault(fold(other_label(field)), {len(field.options)})

@@ -29,10 +29,14 @@ class Response(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class Resolution(msgspec.Struct, frozen=True):
-    """The body of a PATCH, read; at most one of its parts is there."""
+    """The body of a PATCH, read; at most one of its parts is there, and a no has words."""
 
     responses: tuple[Response, ...] | None = None
     approved: bool | None = None
+    reason: str = ""
+    """The words of a no."""
+    is_dismissed: bool = False
+    """It says that there is no answer; an empty one leaves that to what its sender said in the task's chat."""
 
     @property
     def is_dismissal(self) -> bool:
@@ -44,22 +48,31 @@ def parse_resolution(body: Json) -> Resolution:
     """Read the body with which a notification is resolved; None where there was no body (Q-U4).
 
     Raises:
-        BadRequestError: it is neither `{"responses": […]}` nor `{"approved": …}` nor empty.
+        BadRequestError: it is neither `{"responses": […]}` nor `{"approved": …}` nor `{"dismissed": true}` nor empty.
     """
     if body is None:
         return Resolution()
     if not isinstance(body, dict):
         raise BadRequestError("The body must be an object.")
     for name in body:
-        if name not in ("responses", "approved"):
-            raise BadRequestError(f'"{quote(str(name), 40)}" is not known: use responses or approved.')
-    if len(body) > 1:
-        raise BadRequestError("Send either responses or approved, not both.")
+        if name not in ("responses", "approved", "reason", "dismissed"):
+            raise BadRequestError(
+                f'"{quote(str(name), 40)}" is not known: use responses, approved or dismissed.'
+            )
+    reason = body.get("reason", "")
+    if not isinstance(reason, str) or (reason and body.get("approved") is not False):
+        raise BadRequestError('A reason is a text, and goes with "approved": false.')
+    if len(body.keys() - {"reason"}) > 1:
+        raise BadRequestError("Send one of responses, approved and dismissed.")
     if "approved" in body:
         if not isinstance(body["approved"], bool):
             raise BadRequestError("approved must be true or false.")
-        return Resolution(approved=body["approved"])
-    return Resolution(_parse_responses(body["responses"])) if body else Resolution()
+        return Resolution(approved=body["approved"], reason=reason)
+    if "dismissed" in body:
+        if body["dismissed"] is not True:
+            raise BadRequestError("dismissed must be true.")
+        return Resolution(is_dismissed=True)
+    return Resolution(_parse_responses(body["responses"])) if "responses" in body else Resolution()
 
 
 def _parse_responses(entries: Json) -> tuple[Response, ...]:

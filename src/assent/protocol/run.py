@@ -140,6 +140,10 @@ class Run(msgspec.Struct, frozen=True):
     """Rises with every driver: what an earlier one still sends is refused."""
     paused_at: datetime | None = None
     paused_by: str = ""
+    held: str | None = None
+    """Why it is done as soon as somebody resumes it: its work was over while it was paused."""
+    held_by: str = ""
+    """Who said that its work was over."""
     ended_at: datetime | None = None
     ended_by: str = ""
     reason: str | None = None

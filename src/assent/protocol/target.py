@@ -20,6 +20,7 @@ import msgspec
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.display import display, is_encodable, quote
 from assent.protocol.error import BadRequestError
+from assent.protocol.principal import Role, parse_principal
 
 __all__ = [
     "MAX_ADDRESS",
@@ -36,6 +37,7 @@ __all__ = [
     "check_target_name",
     "host_of",
     "message_id_of",
+    "person_of",
     "read_people",
     "service_of",
     "split_address",
@@ -113,6 +115,8 @@ class Target(msgspec.Struct, frozen=True):
     """Who may answer there: a user of the service, and the name here."""
     allows_internal: bool = False
     """A person let it lead to an address inside this network."""
+    person: str = ""
+    """Whose it is, as in `human:ana`: of what is escalated it is told only where that person is asked. Empty: everybody's."""
     failed: int = 0
     """So many messages were given up."""
     disabled_at: datetime | None = None
@@ -127,6 +131,10 @@ class Target(msgspec.Struct, frozen=True):
     def is_live(self) -> bool:
         """Whether it is told of anything."""
         return self.removed_at is None and self.disabled_at is None
+
+    def is_of(self, name: str | None) -> bool:
+        """Whether it is that person's own; a name may come without its role."""
+        return bool(self.person) and self.person in (name, f"{Role.HUMAN}:{name}")
 
 
 class Delivery(msgspec.Struct, frozen=True, gc=False):
@@ -250,6 +258,21 @@ def _slack_host(parts: SplitResult) -> str:
     if not host:
         raise BadRequestError("The address of Slack's API names no host.")
     return host
+
+
+def person_of(name: str) -> str:
+    """Return the person whom a name means, with or without its role.
+
+    Raises:
+        BadRequestError: it names no person.
+
+    >>> person_of("ana"), person_of("human:ana")
+    ('human:ana', 'human:ana')
+    """
+    person = parse_principal(name if ":" in name else f"{Role.HUMAN}:{name}")
+    if person.role is not Role.HUMAN:
+        raise BadRequestError(f'"{quote(name, 60)}" is no person: write human:NAME.')
+    return str(person)
 
 
 def read_people(given: tuple[str, ...]) -> dict[str, str]:

@@ -5,6 +5,7 @@ Rule 2: `ready` and the check for cycles look at a whole set of tasks and take t
         its shape: agents write it.
 Rule 3: only what a person said becomes a clarification. An agent that writes into a task's chat tells nobody what
         to do.
+Rule 4: a line in a task's chat is the answer to a question only if it names it, for the person who wrote it.
 """
 
 from __future__ import annotations
@@ -14,10 +15,11 @@ from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from enum import StrEnum
-from typing import NewType, TypeVar
+from typing import NewType
 
 import msgspec
 
+from assent.protocol.ask import State
 from assent.protocol.display import is_blank, is_encodable, quote
 from assent.protocol.error import BadRequestError
 from assent.protocol.principal import MAX_NAME, Role
@@ -32,8 +34,8 @@ __all__ = [
     "MAX_TASK_TITLE",
     "OPEN_QUESTION_REASON",
     "ChatMessage",
-    "SettledQuestion",
     "Task",
+    "TaskAnswer",
     "TaskBody",
     "TaskId",
     "TaskStatus",
@@ -50,9 +52,9 @@ __all__ = [
     "clarification_for",
     "find_cycle",
     "is_task_id",
-    "last_said",
     "ready",
     "render_task",
+    "reply_in",
 ]
 
 TaskId = NewType("TaskId", str)
@@ -350,21 +352,31 @@ def find_cycle(edges: Mapping[TaskId, Sequence[TaskId]]) -> tuple[TaskId, ...]:
 # What an agent is told before it goes on
 
 
-class ChatMessage(msgspec.Struct, frozen=True):
+class ChatMessage(msgspec.Struct, frozen=True, omit_defaults=True):
     """One message in a task's chat."""
 
     at: datetime
     by: str
     """Who wrote it, as in `human:ana`."""
     text: str
+    notification_id: str = msgspec.field(default="", name="notificationId")
+    """The notification to which it is the reply."""
+    is_copy: bool = False
+    """Assent's own copy of an answer that was given elsewhere."""
 
 
-class SettledQuestion(msgspec.Struct, frozen=True):
-    """How one question of a task was settled."""
+class TaskAnswer(msgspec.Struct, frozen=True):
+    """One question of a task, and what became of it."""
 
-    at: datetime
-    answers: tuple[str, ...] = ()
-    """What was answered, question by question; nothing when it was dismissed."""
+    notification_id: str = msgspec.field(name="notificationId")
+    question_id: str = msgspec.field(name="id")
+    text: str
+    answer: str | None
+    """None where nobody has answered."""
+    state: State
+    """How it ended: `answered`, `declined`, `withdrawn` and so on; or `open`."""
+    reason: str = ""
+    """Why it ended without an answer; of a dismissed one `dismissed`."""
 
 
 def chat_topic(task_id: TaskId) -> str:
@@ -376,34 +388,56 @@ def chat_message(message: Message) -> ChatMessage:
     """Return a message of the topic as one of the chat: what it says is a text, or the text of an object."""
     value = message.value
     text = value.get("text") if isinstance(value, dict) else value
-    return ChatMessage(message.posted_at, message.by, text if isinstance(text, str) else "")
+    about = value.get("notificationId") if isinstance(value, dict) else None
+    return ChatMessage(
+        message.posted_at,
+        message.by,
+        text if isinstance(text, str) else "",
+        about if isinstance(about, str) else "",
+        message.is_copy,
+    )
 
 
-def last_said(chat: Iterable[ChatMessage]) -> ChatMessage | None:
-    """Return a person's last word in a chat."""
-    human = f"{Role.HUMAN}:"
-    return _latest(message for message in chat if message.by.startswith(human) and not is_blank(message.text))
+def reply_in(chat: Iterable[ChatMessage], notification_id: str, by: str) -> str:
+    """Return what `by`, a person, has posted last as the reply to a notification; empty for nothing.
 
-
-def clarification_for(chat: Iterable[ChatMessage], settled: Iterable[SettledQuestion]) -> str | None:
-    """Return what the next run of a task's agent is told: a person's last word in its chat, else the last answers.
-
-    A question that was dismissed after that word takes it back: what was written for an earlier question is no
-    answer to this one (Q-X12). One text for several questions is told once.
+    Nothing else counts: no line without its id, nobody else's, and no copy of an answer, which nobody posted.
     """
-    said, last = last_said(chat), _latest(settled)
-    answers = [] if last is None else [text for text in last.answers if not is_blank(text)]
-    if said is not None and (last is None or answers or said.at > last.at):
-        return said.text
-    return "\n".join(dict.fromkeys(answers)) or None
+    own = (message for message in chat if (message.by, message.notification_id) == (by, notification_id))
+    return next((message.text for message in _said_last(own) if not message.is_copy), "")
 
 
-_Dated = TypeVar("_Dated", ChatMessage, SettledQuestion)
+def _said_last(chat: Iterable[ChatMessage]) -> list[ChatMessage]:
+    """Return what people said in a chat, the last first."""
+    human = f"{Role.HUMAN}:"
+    said = [message for message in chat if message.by.startswith(human) and not is_blank(message.text)]
+    return sorted(said, key=lambda message: message.at)[::-1]
 
 
-def _latest(entries: Iterable[_Dated]) -> _Dated | None:
-    last: _Dated | None = None
-    for entry in entries:
-        if last is None or entry.at >= last.at:  # of two at one moment, the one that came in later
-            last = entry
-    return last
+def clarification_for(chat: Iterable[ChatMessage], answers: Sequence[TaskAnswer]) -> str | None:
+    """Return what the next run of a task's agent is told: the answer to its question, None if it has none.
+
+    Of several questions, each has a line that names it, so that no answer passes for that to another. Where nothing was
+    asked it is a person's last word in the chat (Q-U9).
+    """
+    if not answers:
+        return next((message.text for message in _said_last(chat)), None)
+    if len(answers) == 1:
+        return answers[0].answer
+    if all(each.answer is None for each in answers):
+        return None
+    return "\n".join(map(_render_answer, answers))
+
+
+def _render_answer(answer: TaskAnswer) -> str:
+    # As JSON strings: neither a question nor an answer can look like a line of its own.
+    said = f"no answer ({answer.state})" if answer.answer is None else _spell(answer.answer)
+    return f"{answer.question_id} {_spell(answer.text)} -> {said}"
+
+
+def _spell(text: str) -> str:
+    return msgspec.json.encode(text).decode().translate(_LINE_ENDS)
+
+
+_LINE_ENDS = {ord(sign): f"\\u{ord(sign):04x}" for sign in "\x85\u2028\u2029"}
+"""Ends of lines that JSON leaves as they are."""

@@ -82,6 +82,8 @@ class Token(msgspec.Struct, frozen=True):
     revoked_by: str = ""
     sequence: int = 0
     """The number of the last event that changed it, in its home."""
+    is_unattended: bool = False
+    """No person was there when it was made: whatever is answered with it is marked so."""
 
     @property
     def principal(self) -> Principal:
@@ -110,6 +112,7 @@ def render_token(token: Token) -> dict[str, object]:
         "expires_at": token.expires_at,
         "revoked_at": token.revoked_at,
         "revoked_by": token.revoked_by or None,
+        "unattended": token.is_unattended,
     }
 
 

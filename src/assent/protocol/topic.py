@@ -33,6 +33,8 @@ class Message(msgspec.Struct, frozen=True):
     """The JSON as it was posted."""
     by: str = ""
     """Who posted it, where that is known; no part of the public JSON."""
+    is_copy: bool = False
+    """Assent's own copy of that person's answer, which they did not post; no part of the public JSON, either."""
 
     @property
     def value(self) -> Json:

@@ -72,6 +72,8 @@ class AsksQuery(Body, frozen=True):
     kind: Kind | None = None
     ending: str | None = None
     """Those with this id, or else those whose id ends so; all else in the query but the project counts for nothing then."""
+    key: str | None = None
+    """The one that holds this key in its project; all else in the query but the project counts for nothing then, too."""
     before: str | None = None
     """The id of an ask: only what comes behind it in this order, as a list says with its `next`."""
     limit: int = MAX_PAGE
@@ -87,9 +89,13 @@ class NumbersQuery(Body, frozen=True):
 
 
 class WaitQuery(Body, frozen=True):
-    """How long to wait."""
+    """How long to wait; and which wait of the asker's that is a part of, so that its death can be seen."""
 
     wait: float = 0.0
+    waiter: str | None = None
+    """A name of the asker's own for a wait of several polls. If it stops coming without a `last`, the asker is gone."""
+    last: bool = False
+    """Nobody comes again under this name."""
 
 
 class LogQuery(Body, frozen=True):

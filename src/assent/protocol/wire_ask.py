@@ -65,7 +65,10 @@ class AnswerBody(Body, frozen=True):
     values: dict[str, str | tuple[str, ...]] | None = None
     decline: bool = False
     reason: str = ""
+    """Words that go with a no: to being asked, or to an approval."""
     unattended: bool = False
+    confirmed: bool = False
+    """The person was asked once more about what cannot be undone, and said yes."""
 
 
 class ProseReply(Reply, frozen=True):

@@ -57,6 +57,8 @@ class TokenReply(Reply, frozen=True, omit_defaults=True):
     revoked_by: str | None
     token: str | None = None
     """The secret. It is told once."""
+    unattended: bool = False
+    """No person was there when it was made: whatever is answered with it is marked so."""
 
 
 class Tokens(Reply, frozen=True):

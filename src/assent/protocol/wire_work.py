@@ -6,14 +6,16 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from msgspec import UNSET, UnsetType
+from msgspec import UNSET, UnsetType, field
 
 from assent.protocol.agent_result import Meaning
 from assent.protocol.json_text import Json
+from assent.protocol.kind import Kind
 from assent.protocol.notification import ErrorCode, Notification, NotificationKind, Source
 from assent.protocol.policy import Policy
+from assent.protocol.principal import Assurance
 from assent.protocol.resolution import Response
-from assent.protocol.task import DEFAULT_PRIORITY, ChatMessage, Task, TaskStatus
+from assent.protocol.task import DEFAULT_PRIORITY, ChatMessage, Task, TaskAnswer, TaskStatus
 from assent.protocol.wire import Body, Reply
 
 __all__ = [
@@ -75,10 +77,16 @@ class Cleared(Reply, frozen=True):
 
 
 class PatchBody(Body, frozen=True):
-    """Answers to the questions of a notification, or a yes or no; without either it is dismissed."""
+    """Answers to the questions of a notification, or a yes or no, or that it is dismissed: resolved without an answer.
+
+    With nothing it is dismissed, too, unless its sender has posted a reply in the task's chat under its id.
+    """
 
     responses: tuple[Response, ...] | UnsetType = UNSET
     approved: bool | UnsetType = UNSET
+    dismissed: bool | UnsetType = UNSET
+    reason: str | UnsetType = UNSET
+    """The words of a no."""
 
 
 class TaskBody(Body, frozen=True):
@@ -145,20 +153,27 @@ class ChatBody(Body, frozen=True):
     """What to say in a task's chat."""
 
     text: str
+    notificationId: str | None = None  # noqa: N815 - the protocol's spelling
+    """The notification to which it is a person's reply."""
 
 
 class ChatReply(Reply, frozen=True):
-    """A task's chat, oldest first, and what the next run of the agent is told because of it."""
+    """A task's chat, oldest first, and what the next run of the agent is told."""
 
     messages: tuple[ChatMessage, ...]
     clarification: str | None = None
+    """The answer to the task's question; of several questions, a line for each that names it."""
+    answers: tuple[TaskAnswer, ...] = ()
+    """Every question of the task, oldest first, with its answer and how it ended."""
 
 
 class PolicyBody(Body, frozen=True):
     """The levels of the categories that are named."""
 
-    hilConfig: dict[str, Json]  # noqa: N815 - the protocol's spelling
+    hilConfig: dict[str, Json] = field(default_factory=dict)  # noqa: N815 - the protocol's spelling
     unattended: bool = False
+    assurances: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Per kind of ask, the assurances that suffice; an empty list takes back what the project said."""
 
 
 class PolicyReply(Reply, frozen=True):
@@ -171,3 +186,5 @@ class PolicyReply(Reply, frozen=True):
     set_at: datetime | None = None
     set_by: str | None = None
     sequence: int = 0
+    assurances: dict[Kind, tuple[Assurance, ...]] = field(default_factory=dict)
+    """Per kind of ask, the assurances that suffice; a kind that is not named has the default."""

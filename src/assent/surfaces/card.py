@@ -19,7 +19,7 @@ from assent.protocol.display import display
 from assent.protocol.ending import render_ending, render_instant, render_name
 from assent.protocol.gate import render_gate
 from assent.protocol.menu import is_menu, render_explanation, render_menu_options, render_stem
-from assent.protocol.prompt import Field, Prompt
+from assent.protocol.prompt import Field, Option, Prompt
 from assent.surfaces.grid import lay_out_table
 from assent.surfaces.ink import Ink
 from assent.surfaces.moment import render_span
@@ -31,6 +31,7 @@ __all__ = [
     "lay_out_markdown",
     "render_block",
     "render_card",
+    "render_check",
     "render_header",
     "render_headline",
     "render_kind",
@@ -217,14 +218,17 @@ def _then(ask: Ask) -> str:
     return _THEN[ask.consequence]
 
 
+def _asked_now(ask: Ask) -> str:
+    return f"; {render_name(ask.escalate_to)} is asked now, too" if ask.escalate_to else ""
+
+
 def render_silence(ask: Ask, now: datetime) -> str:
     """Return what happens if nobody answers."""
     if ask.deadline is None:
         return "If nobody answers, it waits."
     if ask.is_overdue:
         since = render_span(now - ask.deadline)
-        told = f"; {render_name(ask.escalate_to)} is asked, too" if ask.escalate_to else ""
-        return f"Overdue since {since}{told}; it goes on waiting."
+        return f"Overdue since {since}{_asked_now(ask)}; it goes on waiting."
     left = render_span(ask.deadline - now)
     return f"{left} left, {_then(ask)} ({render_instant(ask.deadline)})."
 
@@ -234,12 +238,20 @@ def render_notes(ask: Ask, now: datetime) -> list[str]:
     notes = []
     if ask.deadline is not None:
         left = f"{render_span(ask.deadline - now)} left, {_then(ask)}"
-        notes.append(f"overdue since {render_span(now - ask.deadline)}" if ask.is_overdue else left)
+        since = f"overdue since {render_span(now - ask.deadline)}{_asked_now(ask)}"
+        notes.append(since if ask.is_overdue else left)
     if ask.claim is not None:
         notes.append(f"{render_name(ask.claim.by)} is on it since {render_span(now - ask.claim.at)}")
     if ask.is_undelivered:
         notes.append("could be shown nowhere")
+    if ask.is_asker_gone:
+        notes.append("its asker is gone: the answer is kept for whoever asks again")
     return notes
+
+
+def render_check(option: Option) -> str:
+    """Return what is asked once more before an option is sent that cannot be undone; only y or yes is a yes."""
+    return f'This chooses "{display(option.label, lines=False)}", which cannot be undone. Proceed? [y/n]'
 
 
 def render_card(ask: Ask, ink: Ink, width: int, now: datetime) -> list[str]:

@@ -11,6 +11,9 @@ trusted either: agents can write that file.
 The account that posted the gate is the agent's: whoever holds its token could write the reply as well as the question.
 Its comments are no answers.
 
+What cannot be undone is asked once more, in a comment of ours, and taken when the same person's next reply says so.
+That comment is all that is kept of it, so any process can go on: it counts if it says exactly what would be said now.
+
 A pull request is a place where people talk. So a comment that does not speak to the gate is left alone: no echo, no
 reaction. A reply that names the gate and is not understood is echoed, once. A stranger's reply gets a thumb down, once
 for each stranger and for the first few only, so that nobody can make us flood the page.
@@ -29,6 +32,7 @@ from assent.protocol.ask import Ask
 from assent.protocol.display import quote
 from assent.protocol.error import (
     AssentError,
+    ConfirmFirstError,
     ConflictError,
     ForbiddenError,
     GitHubError,
@@ -36,13 +40,16 @@ from assent.protocol.error import (
     UnrecognisedError,
 )
 from assent.surfaces.comment_author import Account, Author, Comment, Standing
-from assent.surfaces.comment_gate import PostedGate, close_gate, last_commit, shows
+from assent.surfaces.comment_gate import PostedGate, bare, close_gate, last_commit, shows
 from assent.surfaces.comment_text import (
     Addressed,
+    asked_about,
+    confirms,
     echoed_ids,
     is_shown_whole,
     read_mark,
     read_reply,
+    render_confirmation,
     render_echo,
 )
 
@@ -77,11 +84,12 @@ class Collected(msgspec.Struct, frozen=True):
 class Counter(Protocol):
     """Where answers are handed in."""
 
-    def answer(self, author: Author, text: str) -> Ask:
+    def answer(self, author: Author, text: str, *, reason: str = "", is_confirmed: bool = False) -> Ask:
         """Return the ask with its answer.
 
         Raises:
             UnrecognisedError: the reply means nothing.
+            ConfirmFirstError: it chooses what cannot be undone, and was not asked about once more.
             ConflictError: somebody else was first.
             ForbiddenError: an answer from here is not enough.
         """
@@ -223,7 +231,10 @@ class Looking:
         if not self._is_still(comment):
             return None
         try:
-            ended = self._hand_in(Author(author.login, author.id), reply)
+            ended = self._hand_in(comment, author, reply)
+        except ConfirmFirstError:
+            self._ask_again(comment, author, reply)
+            return None
         except (UnrecognisedError, TooLargeError) as refused:
             self._echo(comment, refused)
             return None
@@ -238,7 +249,7 @@ class Looking:
         """Return why a reply of somebody who may answer is none, if so."""
         if comment.is_edited:
             return UnrecognisedError(_EDITED)
-        if reply.is_decline:
+        if reply.is_no:
             return None
         if not is_shown_whole(self._ask, self._posted.nonce, self._posted.head_sha):
             return UnrecognisedError(_UNSHOWN)
@@ -257,10 +268,46 @@ class Looking:
             raise
         return now == comment
 
-    def _hand_in(self, author: Author, reply: Addressed) -> Ask:
+    def _hand_in(self, comment: Comment, author: Account, reply: Addressed) -> Ask:
+        who = Author(author.login, author.id)
         if reply.is_decline:
-            return self._counter.decline(author, reply.text)
-        return self._counter.answer(author, reply.text)
+            return self._counter.decline(who, reply.reason)
+        if reply.may_confirm and (meant := self._confirmed(comment, author, reply)) is not None:
+            return self._counter.answer(who, meant.text, reason=meant.reason, is_confirmed=True)
+        return self._counter.answer(who, reply.text, reason=reply.reason)
+
+    def _ask_again(self, comment: Comment, author: Account, reply: Addressed) -> None:
+        """Ask somebody once more about what cannot be undone."""
+        if comment.id in self._echoed:
+            return
+        self._react(comment, "eyes")
+        body = render_confirmation(self._ask, reply.text, author.login, comment.id)
+        self._say(body)
+
+    def _confirmed(self, comment: Comment, author: Account, reply: Addressed) -> Addressed | None:
+        """Return what a reply confirms: its author's last reply, if they were asked about it and have said nothing since."""
+        path = f"{self._repository}/issues/{self._posted.number}/comments"
+        listed = [read(each, Comment) for each in pages(self._channel, path)]
+        theirs = [
+            (each, said)
+            for each in listed
+            if self._posted.comment_id < each.id < comment.id and _is_by(each, author)
+            if (said := read_reply(self._ask, each.body or "", is_only=self._is_only)) is not None
+        ]
+        if not theirs:
+            return None
+        last, meant = max(theirs, key=lambda found: found[0].id)
+        wanted = render_confirmation(self._ask, meant.text, author.login, last.id)
+        is_asked = any(
+            each.body is not None
+            and asked_about(each.body) == last.id
+            and bare(each.body) == bare(wanted)
+            and last.id < each.id < comment.id
+            and not each.is_edited
+            for each in listed
+        )
+        is_meant = bool(wanted) and is_asked and not last.is_edited and last.is_by_person
+        return meant if is_meant and confirms(self._ask, meant.text, reply) else None
 
     def _thumb(self, comment: Comment, author: Account) -> None:
         if self._only is None and author.id not in self._thumbed and len(self._thumbed) < MAX_THUMBS:
@@ -281,13 +328,18 @@ class Looking:
         if comment.id in self._echoed:
             return
         self._react(comment, "confused")
-        body = render_echo(self._ask, refusal, comment.id)
-        self._channel.request(
-            "POST", f"{self._repository}/issues/{self._posted.number}/comments", {"body": body}
-        )
+        self._say(render_echo(self._ask, refusal, comment.id))
+
+    def _say(self, body: str) -> None:
+        path = f"{self._repository}/issues/{self._posted.number}/comments"
+        self._channel.request("POST", path, {"body": body})
 
     def _react(self, comment: Comment, content: str) -> None:
         with suppress(GitHubError):  # a nicety; the words are what counts
             self._channel.request(
                 "POST", f"{self._repository}/issues/comments/{comment.id}/reactions", {"content": content}
             )
+
+
+def _is_by(comment: Comment, author: Account) -> bool:
+    return comment.user is not None and comment.user.id == author.id

@@ -18,7 +18,16 @@ from assent.protocol.review import PullRequest
 from assent.surfaces.comment_author import Comment, Standing
 from assent.surfaces.comment_text import read_mark, render_answered, render_body
 
-__all__ = ["PostedGate", "close_gate", "find_gate", "find_posted", "last_commit", "post_gate", "shows"]
+__all__ = [
+    "PostedGate",
+    "bare",
+    "close_gate",
+    "find_gate",
+    "find_posted",
+    "last_commit",
+    "post_gate",
+    "shows",
+]
 
 _is_commit = re.compile(r"[0-9a-f]{40,64}").fullmatch
 
@@ -125,7 +134,7 @@ def shows(posted: PostedGate, ask: Ask, comment: Comment) -> bool:
     """Whether a comment shows this very gate."""
     body = comment.body or ""
     is_same = digest(body.encode()) == posted.body_digest
-    return is_same and _bare(body) == _bare(render_body(ask, posted.nonce, posted.head_sha))
+    return is_same and bare(body) == bare(render_body(ask, posted.nonce, posted.head_sha))
 
 
 def close_gate(channel: Channel, posted: PostedGate, ask: Ask) -> None:
@@ -140,6 +149,6 @@ def close_gate(channel: Channel, posted: PostedGate, ask: Ask) -> None:
         channel.request("PATCH", path, {"body": render_answered(body, ask)})
 
 
-def _bare(body: str) -> str:
+def bare(body: str) -> str:
     """Return a comment without what a site may spell differently: the ends of its lines and of itself."""
     return "\n".join(line.rstrip() for line in body.splitlines()).strip()

@@ -8,7 +8,10 @@ Rule 2: it is for a gate if it names the gate, `/gate SHORTID 1`. Where no other
         talking to each other.
 Rule 3: a hidden marker ties a comment to its ask, to one posting of it and to a commit. No comment with a marker of
         ours is ever a reply.
-Rule 4: what an approval would let happen is shown whole. Where it does not fit, it can be declined here, by
+Rule 4: what cannot be undone is asked once more, in a comment of ours that names it. Only the next reply of the same
+        person to that gate can confirm it, `/gate SHORTID yes`.
+Rule 5: a no may have its reason, `/gate SHORTID decline WORDS`; to an approval also `/gate SHORTID reject WORDS`.
+Rule 6: what an approval would let happen is shown whole. Where it does not fit, it can be declined here, by
         `/gate SHORTID decline`, and not approved.
 """
 
@@ -20,11 +23,13 @@ import msgspec
 from msgspec.structs import replace
 
 from assent.flows.session.posting import MAX_BODY
-from assent.protocol.answer import labels
-from assent.protocol.ask import Ask, Kind
+from assent.protocol.answer import Answer, FieldValues, find_destructive, labels
+from assent.protocol.approval import REJECT, is_approval
+from assent.protocol.ask import Ask, Kind, Outcome, State
 from assent.protocol.block import render_brief, render_question
 from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import fold, quote
+from assent.protocol.ending import render_author, render_name
 from assent.protocol.error import AssentError, GitHubError, TooLargeError, UnrecognisedError
 from assent.protocol.gate import render_gate
 from assent.protocol.markdown import code, cut, neutralise
@@ -37,12 +42,15 @@ __all__ = [
     "MARKER",
     "Addressed",
     "Mark",
+    "asked_about",
+    "confirms",
     "echoed_ids",
     "is_shown_whole",
     "read_mark",
     "read_reply",
     "render_answered",
     "render_body",
+    "render_confirmation",
     "render_echo",
 ]
 
@@ -54,12 +62,16 @@ _HIDDEN = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)
 _FENCE = re.compile(r" {0,3}(?P<fence>`{3,}|~{3,})")
 _QUOTE = re.compile(r" {0,3}>")
 _COMMAND = re.compile(r"/gate(?P<rest>(?:\s.*)?)", re.IGNORECASE | re.DOTALL)
-_DECLINE = re.compile(r"decline(?:\s+(?P<reason>.*))?", re.IGNORECASE | re.DOTALL).fullmatch
+_DECLINE = re.compile(r"decline(?:[\s:]+(?P<reason>.*))?", re.IGNORECASE | re.DOTALL).fullmatch
+_REJECT = re.compile(r"reject(?:[\s:]+(?P<reason>.*))?", re.IGNORECASE | re.DOTALL).fullmatch
+_CONFIRMING = ("yes", "confirm")
+"""What confirms a choice; the second one where the first is another choice."""
 _GATE = re.compile(
     r"^<!-- assent:gate (?P<ask>\w{1,64}) (?P<nonce>\w{1,64})(?: (?P<commit>[0-9a-f]{1,64}))? -->$",
     re.MULTILINE | re.ASCII,
 )
-_ECHO = re.compile(r"<!-- assent:echo (?P<comment>[0-9]+) -->")
+_ECHO = re.compile(r"<!-- assent:(?:echo|confirm) (?P<comment>[0-9]{1,18}) -->")
+_CONFIRM = re.compile(r"^<!-- assent:confirm (?P<comment>[0-9]{1,18}) -->$", re.MULTILINE)
 
 
 class Addressed(msgspec.Struct, frozen=True):
@@ -69,7 +81,21 @@ class Addressed(msgspec.Struct, frozen=True):
     is_clear: bool = True
     """It can be taken as an answer; else all that is clear is that somebody expects to be heard."""
     is_decline: bool = False
-    """It says no to an approval; `text` is the reason."""
+    """It says no to being asked."""
+    reason: str = ""
+    """The words that go with a no."""
+    is_named: bool = False
+    """It names the gate."""
+
+    @property
+    def may_confirm(self) -> bool:
+        """Whether it could be the word that confirms an earlier choice."""
+        return self.is_named and fold(self.text) in _CONFIRMING
+
+    @property
+    def is_no(self) -> bool:
+        """Whether it says no, to an approval or to being asked."""
+        return self.is_decline or self.text == REJECT
 
 
 class Mark(msgspec.Struct, frozen=True):
@@ -105,7 +131,7 @@ def _tail(ask: Ask, nonce: str, commit: str) -> str:
     name = short_id(ask.ask_id)
     help_line = f"To answer, write a comment that begins with `/gate {name}`, as in `/gate {name} 1`"
     if ask.kind is Kind.APPROVAL:
-        help_line += f" or `/gate {name} decline`"
+        help_line += f" or `/gate {name} decline`, with your reason behind it"
     elif not _takes_anything(ask.prompt):
         help_line += "; just `1` will do while no other gate is open here"
     return f"\n\n---\n{help_line}.\n\n{MARKER}gate {ask.ask_id} {nonce} {commit} -->"
@@ -144,13 +170,56 @@ def _block(prompt: Prompt) -> str:
 
 def render_answered(body: str, ask: Ask) -> str:
     """Return the comment of a gate that has ended, on top of what was asked."""
+    told, reason = f"{_CLOSED}: {ask.state}", ""
     if ask.answer is not None:
-        login = ask.answer.by.partition(":")[2].removesuffix("@github")
-        chosen = ", ".join(labels(ask.prompt, ask.answer.values))
-        told = f"{_ANSWERED} by {code(login)}: {code(quote(chosen))}"
-    else:
-        told = f"{_CLOSED}: {ask.state}"
-    return f"{told}\n\n---\n{body}"
+        chosen, reason = ", ".join(labels(ask.prompt, ask.answer.values)), ask.answer.reason
+        told = f"{_ANSWERED} by {_author(ask.answer)}: {code(quote(chosen))}"
+    elif ask.outcome is not None and ask.state is State.DECLINED:
+        told, reason = f"{told} by {_author(ask.outcome)}", ask.outcome.reason
+    because = f", because {code(quote(reason))}" if reason else ""
+    return f"{told}{because}\n\n---\n{body}"
+
+
+def _author(end: Answer | Outcome) -> str:
+    """Return who ended an ask, by the login on GitHub, and what makes that less than sure."""
+    marks = render_author(end.by, end.assurance, is_unattended=end.is_unattended).removeprefix(
+        render_name(end.by)
+    )
+    return code(quote(end.by.partition(":")[2].removesuffix("@github"))) + marks
+
+
+def render_confirmation(ask: Ask, text: str, login: str, comment_id: int) -> str:
+    """Return the comment that asks somebody once more; empty where their reply chooses nothing that needs it."""
+    values = _read_values(ask.prompt, text)
+    risky = find_destructive(ask.prompt, values) if values is not None else None
+    if values is None or risky is None:
+        return ""
+    who, chosen = code(quote(login)), ", ".join(labels(ask.prompt, values))
+    reply = f"/gate {short_id(ask.ask_id)} {_confirming_word(ask.prompt, values)}"
+    return (
+        f"{who} chose {code(quote(chosen))}. {code(quote(risky.label))} cannot be undone, so nothing was changed yet."
+        f"\n\nIf that is meant, {who} writes a new comment: `{reply}`. Anything else changes nothing."
+        f"\n\n{MARKER}confirm {comment_id} -->"
+    )
+
+
+def confirms(ask: Ask, text: str, reply: Addressed) -> bool:
+    """Whether a reply is the word that confirms the choice of an earlier one."""
+    values = _read_values(ask.prompt, text)
+    is_word = values is not None and fold(reply.text) == _confirming_word(ask.prompt, values)
+    return reply.is_named and is_word
+
+
+def asked_about(body: str) -> int | None:
+    """Return the comment whose choice `body` asks about once more."""
+    found = [*_CONFIRM.finditer(body.replace("\r\n", "\n"))]
+    return int(found[-1]["comment"]) if found else None
+
+
+def _confirming_word(prompt: Prompt, values: FieldValues) -> str:
+    """Return the word that confirms a choice; not one that is another choice."""
+    is_free = (word for word in _CONFIRMING if _plain_values(prompt, word) in (None, values))
+    return next(is_free, _CONFIRMING[-1])
 
 
 def render_echo(ask: Ask, refusal: AssentError, comment_id: int) -> str:
@@ -188,39 +257,66 @@ def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
         return None
     first = "\n".join(lines) if len(ask.prompt.fields) > 1 else lines[0]
     if command := _COMMAND.fullmatch(first.strip()):
-        return _read_command(ask, command["rest"], is_only=is_only)
+        return _read_command(ask, command["rest"], lines[first.count("\n") + 1 :], is_only=is_only)
     # Who says more than that talks to other people: "Cancel" may be how a sentence begins.
     is_all = first.count("\n") + 1 == len(lines)
     # A yes to an action names what it is to.
     is_only = is_only and ask.kind is not Kind.APPROVAL
-    return Addressed(first) if is_only and is_all and _is_plain_answer(ask.prompt, first) else None
+    is_answer = is_only and is_all and _plain_values(ask.prompt, first) is not None
+    return Addressed(first) if is_answer else None
 
 
-def _read_command(ask: Ask, rest: str, *, is_only: bool) -> Addressed | None:
+def _read_command(ask: Ask, rest: str, more: list[str], *, is_only: bool) -> Addressed | None:
     name, text = (*rest.split(maxsplit=1), "", "")[:2]
     if fold(name) in (fold(short_id(ask.ask_id)), fold(ask.ask_id)):
-        if ask.kind is Kind.APPROVAL and (no := _DECLINE(text.strip())):
-            return Addressed(no["reason"] or "", is_decline=True)
-        return Addressed(text.strip())
+        return _read_no(ask, text.strip(), more) or Addressed(text.strip(), is_named=True)
     if ask.kind is Kind.APPROVAL:
         return Addressed(rest.strip(), is_clear=False) if is_only else None
     # Without its name it can only mean this gate if no other is open; and then it may be the name of an earlier one
     # that stands before the reply, so it is taken only if all of it is plainly an answer.
-    return Addressed(rest.strip(), _is_plain_answer(ask.prompt, rest)) if is_only else None
+    is_answer = _plain_values(ask.prompt, rest) is not None
+    return Addressed(rest.strip(), is_answer) if is_only else None
 
 
-def _is_plain_answer(prompt: Prompt, line: str) -> bool:
-    """Whether a line that names no gate is an answer all the same. Where any text is one, only named replies are."""
+def _read_no(ask: Ask, text: str, more: list[str]) -> Addressed | None:
+    """Return a no with its words; they may go on in the lines below."""
+    if is_approval(ask.prompt) and (no := _REJECT(text)):
+        reason = _words(no, more)
+        # A colon says that words follow: without any it is read as everywhere.
+        return Addressed(REJECT if reason or ":" not in text else text, reason=reason, is_named=True)
+    no = _DECLINE(text)
+    if no is None or not _can_decline(ask, text):
+        return None
+    return Addressed("", is_decline=True, reason=_words(no, more), is_named=True)
+
+
+def _can_decline(ask: Ask, text: str) -> bool:
+    """Whether `decline` is no answer itself: a gate has its own commands, and any text may answer an open field."""
+    if ask.kind in (Kind.APPROVAL, Kind.CONFIRM):
+        return True
+    is_closed = ask.kind is Kind.QUESTION and not _takes_anything(ask.prompt)
+    return is_closed and _plain_values(ask.prompt, text) is None
+
+
+def _words(no: re.Match[str], more: list[str]) -> str:
+    return " ".join([no["reason"] or "", *more]).strip()
+
+
+def _plain_values(prompt: Prompt, line: str) -> FieldValues | None:
+    """Return what a line that names no gate chooses all the same. Where any text is an answer, only named replies are."""
     closed = replace(
         prompt,
         commands=tuple(spec for spec in prompt.commands if spec != ANY_REPLY),
         fields=tuple(replace(field, free=False) for field in prompt.fields),
     )
+    return _read_values(closed, line)
+
+
+def _read_values(prompt: Prompt, text: str) -> FieldValues | None:
     try:
-        recognise(closed, line)
+        return recognise(prompt, text)
     except (UnrecognisedError, TooLargeError):
-        return False
-    return True
+        return None
 
 
 def _takes_anything(prompt: Prompt) -> bool:

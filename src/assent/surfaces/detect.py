@@ -18,11 +18,11 @@ from enum import StrEnum
 
 import msgspec
 
+from assent.protocol.capability import Capability
+
 __all__ = [
-    "TOOLS",
     "Availability",
     "Decision",
-    "HostTool",
     "Lookup",
     "Means",
     "availability",
@@ -58,27 +58,6 @@ class Decision(msgspec.Struct, frozen=True):
     """It is not there yet: wait for it, and present nothing meanwhile."""
 
 
-class HostTool(msgspec.Struct, frozen=True):
-    """The tool of a host that asks a person and blocks until they answered."""
-
-    name: str
-    loader: str = ""
-    """The tool by which it is looked up where it is not loaded from the start."""
-
-    @property
-    def query(self) -> str:
-        """What the loader is asked for."""
-        return f"select:{self.name}"
-
-
-TOOLS: dict[str, HostTool] = {
-    "claude-code": HostTool("AskUserQuestion", "ToolSearch"),
-    "codex": HostTool("request_user_input"),
-    "gemini": HostTool("ask_user"),
-}
-"""By capability (W3)."""
-
-
 class Lookup(StrEnum):
     """How far a lookup by the loader has come."""
 
@@ -89,14 +68,14 @@ class Lookup(StrEnum):
     FAILED = "failed"
 
 
-def availability(tool: HostTool, exposed: Collection[str], lookup: Lookup = Lookup.PENDING) -> Availability:
-    """Return how things stand with a tool, given the names of the tools that the host exposes to us now.
+def availability(host: Capability, exposed: Collection[str], lookup: Lookup = Lookup.PENDING) -> Availability:
+    """Return how things stand with a host's own tool, given the names of the tools that it exposes to us now.
 
     `loading` is for whoever calls to act on: look the tool up by its query, or wait.
     """
-    if tool.name in exposed:
+    if host.tool in exposed:
         return Availability.AVAILABLE
-    if tool.loader not in exposed:
+    if host.loader not in exposed:
         return Availability.MISSING
     return _LOOKED_UP[lookup]
 

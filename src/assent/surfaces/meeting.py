@@ -10,7 +10,7 @@ from assent.client.client import Client
 from assent.client.door import run_call
 from assent.client.durable import result_of
 from assent.client.stored import open_numbered
-from assent.effects.child import uninterrupted
+from assent.effects.interrupt import uninterrupted
 from assent.flows.step import Answered, Ended
 from assent.flows.step import Ask as AskStep
 from assent.protocol.ask import Ask
@@ -44,7 +44,8 @@ class Meeting:
         self.ask: Ask | None = None
         """The stored ask that is open now."""
         self.asked = asked
-        """How many asks have ended."""
+        """How many numbered asks have ended."""
+        self._is_aside = False
         self.ended: Ask | None = None
         """The ask that ended last."""
 
@@ -59,6 +60,7 @@ class Meeting:
         with uninterrupted():  # so that the id of what was stored can be told
             opening = open_numbered(self._asker.calls, ask, self._name, self.asked, self._run_id)
             self.ask, self.asked = run_call(opening)
+        self._is_aside = ask.is_aside
         return self.ask
 
     def read(self) -> Answered | Ended | None:
@@ -77,7 +79,7 @@ class Meeting:
         if ended.is_open:
             return None
         self.ask, self.ended = None, ended
-        self.asked += 1
+        self.asked += not self._is_aside
         return result_of(ended)
 
     def _await(self, ask: Ask) -> Ask:

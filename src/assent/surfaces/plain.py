@@ -22,7 +22,7 @@ __all__ = ["PlainSurface"]
 
 
 class PlainSurface:
-    """Writes text and reads text, and knows nothing else of the host."""
+    """Plain text as the place of a review: `write` shows a text, `read` waits for a reply and returns None for none."""
 
     def __init__(self, write: Callable[[str], None], read: Callable[[], str | None]) -> None:
         self._write, self._read = write, read

@@ -1,29 +1,53 @@
-"""One ask, two ways to end it: typed here, or answered anywhere else. The first wins and the other side is told."""
+"""One ask, two ways to end it: typed here, or answered anywhere else. The first wins and the other side is told.
+
+Rule 1: what cannot be undone is asked once more, by its name; only y or yes is a yes, and anything else changes nothing.
+"""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
 from assent.client.client import Client
-from assent.effects.child import uninterrupted
-from assent.protocol.answer import FieldValues
+from assent.client.door import run_call, until
+from assent.effects.interrupt import uninterrupted
+from assent.protocol.answer import FieldValues, find_destructive
 from assent.protocol.ask import Ask
 from assent.protocol.block import render_brief
 from assent.protocol.command import ANY_REPLY
-from assent.protocol.display import display, quote
+from assent.protocol.display import display, fold, quote
 from assent.protocol.ending import render_ending
-from assent.protocol.error import AssentError, ConflictError, StoreError, TooLargeError, UnrecognisedError
+from assent.protocol.error import (
+    AssentError,
+    ConflictError,
+    StillOpen,
+    StoreError,
+    TooLargeError,
+    UnrecognisedError,
+)
 from assent.protocol.menu import is_menu
-from assent.protocol.prompt import Field, Prompt
+from assent.protocol.principal import parse_principal
+from assent.protocol.prompt import Field, Option, Prompt
 from assent.protocol.reply import parse_reply, recognise, render_refusal
-from assent.surfaces.card import render_question_of
+from assent.surfaces.card import render_check, render_question_of
 from assent.surfaces.terminal import TerminalSurface
 from assent.surfaces.wake import Wake
 
-__all__ = ["Draft", "Elsewhere", "answer_here", "await_end", "race", "refuse", "show_next", "tell_end"]
+__all__ = [
+    "Draft",
+    "Elsewhere",
+    "Typed",
+    "answer_here",
+    "await_end",
+    "race",
+    "read_typed",
+    "refuse",
+    "show_next",
+    "tell_end",
+]
 
 _JOIN_SECONDS = 2.0
 _SPACE, _DELETE = 0x20, 0x7F
@@ -44,8 +68,12 @@ class Elsewhere:
             self._thread.start()
 
     def _run(self) -> None:
+        client, ask = self._client, self._ask
         try:
-            self._ended = self._client.wait(self._ask.ask_id, self._seconds)
+            # In the name of whoever asked, since this is their process: whoever types here may be somebody else.
+            asker = parse_principal(ask.asker)
+            wait = client.door.until_ended(ask.ask_id, ask.project, self._seconds, asker)
+            self._ended = run_call(until(wait))
         except Exception as error:  # noqa: BLE001 - whoever waits for `tell` must hear of it
             self._error = error
         self._tell()
@@ -56,9 +84,12 @@ class Elsewhere:
         Raises:
             StillOpen: the seconds went by.
         """
-        if self._error is not None:
+        if self._error is not None and not isinstance(self._error, StillOpen):
             raise self._error
-        return self._ended or self._client.show(self._ask.ask_id)
+        ask = self._ended or self._client.show(self._ask.ask_id)
+        if self._error is not None and ask.is_open:  # else it ended in the moment in which the wait lapsed
+            raise StillOpen(ask=ask)
+        return ask
 
     def stop(self) -> None:
         """The ask has ended otherwise, which ends the wait, too."""
@@ -120,6 +151,15 @@ class Draft:
         _without_keys(self._prompt, self._values, text)
         return self._values if len(self._values) == self.count else None
 
+    def find_grave(self, values: FieldValues) -> Option | None:
+        """Return the first chosen option that cannot be undone."""
+        return find_destructive(self._prompt, values)
+
+    def take_back(self) -> None:
+        """Forget the answers that cannot be undone."""
+        kept = {name: given for name, given in self._values.items() if not self.find_grave({name: given})}
+        self._values = kept
+
 
 def _without_keys(prompt: Prompt, values: FieldValues, text: str) -> FieldValues:
     """Return `values`, unless a key that types no text got into them: an arrow in a line sends `ESC [ A` with it."""
@@ -151,18 +191,15 @@ def race(surface: TerminalSurface, person: Client, ask: Ask, seconds: float | No
     if is_round:
         show_next(surface, draft)
     while True:
-        reply = surface.read()
-        if reply is None:
+        typed = read_typed(surface, draft, lambda: surface.repeat(ask))
+        if typed is None:
             ended = elsewhere.result()
             tell_end(surface, ended)
             return ended
+        reply = typed.values if is_round else typed.text
         try:
-            values = draft.take(reply)
-            if values is None:
-                show_next(surface, draft)
-                continue
             with uninterrupted(is_final=True):
-                ended = person.answer(ask.ask_id, values if is_round else reply)
+                ended = person.answer(ask.ask_id, reply, confirmed=typed.is_confirmed)
         except (UnrecognisedError, TooLargeError) as refusal:
             refuse(surface, draft.rest, refusal)
         except StoreError as failure:
@@ -176,6 +213,47 @@ def race(surface: TerminalSurface, person: Client, ask: Ask, seconds: float | No
         else:
             _settle(elsewhere, surface)
             return ended
+
+
+class Typed(NamedTuple):
+    """A line that fits, and all that was chosen with it."""
+
+    text: str
+    values: FieldValues
+    is_confirmed: bool = False
+    """The person was asked once more about what cannot be undone."""
+
+
+def read_typed(surface: TerminalSurface, draft: Draft, repeat: Callable[[], None]) -> Typed | None:
+    """Read lines until every question has its answer; None when `wake` was called first. `repeat` shows the ask again.
+
+    Raises:
+        EOFError: nothing more is typed.
+    """
+    while True:
+        text = surface.read()
+        if text is None:
+            return None
+        try:
+            values = draft.take(text)
+        except (UnrecognisedError, TooLargeError) as refusal:
+            refuse(surface, draft.rest, refusal)
+            continue
+        if values is not None:
+            grave = draft.find_grave(values)
+            if grave is None:
+                return Typed(text, values)
+            surface.drop_typed()  # nobody confirms what was not yet on the screen
+            surface.say(surface.ink.danger(render_check(grave)))
+            said = surface.read()
+            if said is None:
+                return None
+            if fold(said) in ("y", "yes"):
+                return Typed(text, values, is_confirmed=True)
+            draft.take_back()
+            repeat()
+        if draft.count > 1:
+            show_next(surface, draft)
 
 
 def refuse(surface: TerminalSurface, prompt: Prompt, refusal: AssentError) -> None:

@@ -7,9 +7,9 @@ Rule 2: the end of input is no reply. What was decided so far is the flow's own,
 from __future__ import annotations
 
 from assent.flows.step import Answered, Ask
-from assent.protocol.error import AssentError, TooLargeError, UnrecognisedError
+from assent.protocol.error import AssentError
 from assent.protocol.prompt import Prompt
-from assent.surfaces.race import Draft, refuse, show_next
+from assent.surfaces.race import Draft, read_typed, refuse, show_next
 from assent.surfaces.terminal import TerminalSurface
 
 __all__ = ["Talk"]
@@ -36,24 +36,13 @@ class Talk:
         if draft.count > 1:
             show_next(self._terminal, draft)
         try:
-            return self._read(draft)
+            typed = read_typed(self._terminal, draft, lambda: self._terminal.repose(self._prompt))
         except EOFError:
             self._terminal.say("")
             return None
-
-    def _read(self, draft: Draft) -> str | Answered | None:
-        while True:
-            reply = self._terminal.read()
-            if reply is None:
-                return None
-            try:
-                values = draft.take(reply)
-            except (UnrecognisedError, TooLargeError) as refusal:
-                refuse(self._terminal, draft.rest, refusal)
-                continue
-            if values is not None:
-                return reply if draft.count == 1 else Answered(values)
-            show_next(self._terminal, draft)
+        if typed is None:
+            return None
+        return typed.text if draft.count == 1 else Answered(typed.values)
 
     def echo(self, ask: Ask, refusal: AssentError) -> None:
         """Say that a reply was not recognised, and what would be."""

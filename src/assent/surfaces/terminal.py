@@ -23,6 +23,7 @@ from datetime import datetime
 from typing import NoReturn, Self, TextIO
 
 from assent.flows.step import Ask as AskStep
+from assent.protocol.approval import is_approval
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import display, quote
@@ -119,6 +120,10 @@ class TerminalSurface:
     def present(self, ask: Ask, *, can_type: bool = True) -> None:
         """Show an ask and what silence means for it."""
         self._forget_early(ask.prompt, ask.kind)
+        self.repeat(ask, can_type=can_type)
+
+    def repeat(self, ask: Ask, *, can_type: bool = True) -> None:
+        """Show an ask again; what was typed meanwhile counts."""
         ink, width = self.ink, self.width
         silence = wrap(render_silence(ask, self._now()), width)
         is_timed = ask.deadline is not None
@@ -131,13 +136,19 @@ class TerminalSurface:
             lines += [*elsewhere, "", *self._lay(ask.prompt)]
         else:
             lines += self._lay(ask.prompt)
+            if is_approval(ask.prompt) and can_type:
+                lines += map(ink.faint, wrap("Reject: WHY says no, and tells the agent why.", width))
             lines += [*(() if is_timed else map(ink.faint, silence)), *elsewhere]
         self.say(*lines)
 
     def pose(self, ask: AskStep) -> None:
         """Show what a flow in memory asks: it has no id, and nobody can answer it from elsewhere."""
         self._forget_early(ask.prompt, ask.kind)
-        self.say("", *self._lay(ask.prompt))
+        self.repose(ask.prompt)
+
+    def repose(self, prompt: Prompt) -> None:
+        """Show it again; what was typed meanwhile counts."""
+        self.say("", *self._lay(prompt))
 
     def _forget_early(self, prompt: Prompt, kind: Kind) -> None:
         is_typed_at = _is_exact(prompt) and not self.is_piped
@@ -209,12 +220,16 @@ class TerminalSurface:
 
         Whole lines in a pipe stay: nobody typed them too early, they were written for what comes next.
         """
+        self.drop_typed()
+        self.rest()
+
+    def drop_typed(self) -> None:
+        """Throw away what was typed and not yet read, as `forget` does; calls of `wake` stay."""
         if not self.is_piped or b"\n" not in self._typed:
             self._is_half_dropped |= self.is_piped and bool(self._typed)
             self._typed = b""
         with suppress(termios.error):
             termios.tcflush(self._keyboard, termios.TCIFLUSH)
-        self.rest()
 
     def rest(self) -> None:
         """Forget calls of `wake`."""

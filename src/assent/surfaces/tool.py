@@ -18,10 +18,10 @@ from typing import TypeAlias
 
 from assent.client.drive import Surface
 from assent.flows.step import Answered, Ask, Ended
-from assent.protocol.capability import Capability
+from assent.protocol.capability import CAPABILITIES, Capability
 from assent.protocol.dialog import Dialog, Given, PageTurn, echo_in, turn_page, unfold
 from assent.protocol.display import quote
-from assent.protocol.error import AssentError
+from assent.protocol.error import AssentError, NotFoundError
 from assent.protocol.folding import fold_prompt
 from assent.protocol.menu import is_menu, render_explanation
 from assent.protocol.prompt import Prompt
@@ -49,20 +49,26 @@ class ToolFailedError(AssentError):
 
 
 class ToolSurface:
-    """Asks through a selection tool. `most` is how many times it may be called for one ask.
+    """A host's selection tool as the place of a review: `client.review(…, surface=ToolSurface(…))`.
 
-    `load` is for a tool that may not be there from the start; what to look for is in `detect.TOOLS`.
+    `select` shows dialogs and returns what came back for each. `capability` is a record of what the tool can show, or the
+    name of one of the [table](capabilities.md), as in `claude-code`. `say` shows Markdown where the host does. `most` is
+    how many times the tool may be called for one ask. `load` is for a tool that may not be there from the start.
     """
 
     def __init__(
         self,
         select: Select,
-        capability: Capability,
+        capability: Capability | str,
         say: Callable[[str], None],
         *,
         most: int | None = None,
         load: Load | None = None,
     ) -> None:
+        if isinstance(capability, str):
+            if capability not in CAPABILITIES:
+                raise NotFoundError(f'Nothing is known of the tool of "{quote(capability)}".')
+            capability = CAPABILITIES[capability]
         self._select, self._capability, self._say, self._most = select, capability, say, most
         self._load = load
         self._prompt = _NOTHING

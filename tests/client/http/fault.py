@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Self
 
 from assent.client.verbs import VERBS
+from tests.patience import PATIENCE
 
 __all__ = ["LossyLine", "verb_of"]
 
@@ -37,7 +38,8 @@ class LossyLine:
         self._lost: dict[bytes, str] = {}
         self._open: list[socket.socket] = []
         self._lock = threading.Lock()
-        threading.Thread(target=self._accept, daemon=True, name="lossy-line").start()
+        self._thread = threading.Thread(target=self._accept, daemon=True, name="lossy-line")
+        self._thread.start()
 
     @property
     def url(self) -> str:
@@ -56,7 +58,9 @@ class LossyLine:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self._listening.shutdown(socket.SHUT_RDWR)  # a close alone would not wake who waits in `accept`
         self._listening.close()
+        self._thread.join(PATIENCE)
         for connection in self._open:
             _end(connection)
 

@@ -12,18 +12,21 @@ from typing import Self
 
 from assent.client.http.door import HttpDoor
 from assent.client.identity import AGENT_MARKS
+from tests.patience import PATIENCE
+from tools.warm import spawn
 
-__all__ = ["PATIENCE", "ServerProcess"]
+__all__ = ["ServerProcess"]
 
-PATIENCE = 40.0
-"""Seconds that anything may take on a busy machine before a test gives up."""
+
+_SERVE = "import runpy; runpy.run_module('assent', run_name='__main__', alter_sys=True)"
 
 
 class ServerProcess:
     """A server on a store, started as a person would start it."""
 
-    def __init__(self, store: Path) -> None:
+    def __init__(self, store: Path, *, prelude: str = "") -> None:
         self._store = store
+        self._prelude = prelude
         self._process: subprocess.Popen[bytes] | None = None
         self._doors: list[HttpDoor] = []
         self.url = ""
@@ -44,8 +47,8 @@ class ServerProcess:
             "ASSENT_PROJECT": "serving",
             "HOME": str(self._store.parent),
         }
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "assent", "serve", "--port", str(self.port)],
+        self._process = spawn(
+            [sys.executable, "-c", f"{self._prelude}\n{_SERVE}", "serve", "--port", str(self.port)],
             env=environ,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -64,6 +67,16 @@ class ServerProcess:
                 assert came, said
                 said += came
         return said.decode().splitlines()[0].removeprefix("Assent listens on ")
+
+    def stand_still(self) -> None:
+        """Stop it in the middle of whatever it does, as a machine that is put to sleep does."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGSTOP)
+
+    def wake(self) -> None:
+        """Let it go on."""
+        assert self._process is not None
+        self._process.send_signal(signal.SIGCONT)
 
     def end(self, how: signal.Signals) -> None:
         """End it by a signal, and wait until it is gone."""

@@ -16,10 +16,9 @@ from assent.protocol.wire_run import HoldBody
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
 from tests.client.http.test_restart import wait_until
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-PATIENCE = 20.0
 
 
 def test_run_that_begins_while_the_server_restarts_waits_for_it(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,6 @@ from tests.cli.shell import wait_for
 
 __all__: list[str] = []
 
-BOUND = 20.0
 FLOW = "review:1"
 
 

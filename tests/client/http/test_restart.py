@@ -19,13 +19,13 @@ from assent.protocol.error import RunTakenError
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.token import ALL_PROJECTS
 from assent.testing import ThrowawayStore, throwaway
-from tests.client.http.process import PATIENCE, ServerProcess
+from tests.client.http.process import ServerProcess
+from tests.patience import PATIENCE
+from tools.warm import spawn
 
 __all__: list[str] = []
 
 RUN_ID = "loop-1703123456-12345"
-SOON = 15.0
-"""A few seconds, on a busy machine."""
 WAYS = [signal.SIGTERM, signal.SIGKILL]
 READY = b"driving"
 
@@ -67,7 +67,7 @@ def pool() -> Iterator[ThreadPoolExecutor]:
         yield made
 
 
-def wait_until(condition: Callable[[], bool], seconds: float = SOON) -> None:
+def wait_until(condition: Callable[[], bool], seconds: float = PATIENCE) -> None:
     """Wait until something is true; fail after a while."""
     until = time.monotonic() + seconds
     while not condition():
@@ -165,9 +165,7 @@ def test_driver_that_is_killed_lets_go_and_the_next_one_takes_over(
     """Within a few seconds, at the iteration that was interrupted."""
     environ = {name: value for name, value in os.environ.items() if name not in AGENT_MARKS}
     environ |= {"ASSENT_STORE": server.url, "ASSENT_TOKEN": secret(Role.AGENT, "coder")}
-    child = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(DRIVER)], env=environ, stdout=subprocess.PIPE
-    )
+    child = spawn([sys.executable, "-c", textwrap.dedent(DRIVER)], env=environ, stdout=subprocess.PIPE)
     try:
         assert child.stdout is not None
         assert child.stdout.readline().startswith(READY)

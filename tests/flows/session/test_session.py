@@ -654,7 +654,7 @@ def test_synthesis_shows_verdict_tally_and_every_finding() -> None:
     """By severity, the surest first."""
     body = open_at(*TO_SYNTHESIS).bodies[-1]
     assert body.split("\n") == [
-        "acme/shop#7: Request changes.",
+        "acme/shop#7 at commit aaaaaaaaaaaa: Request changes.",
         "2 Action Required (H), 2 Recommended (M), 2 Minor (L); 6 marked for posting.",
         "- [x] H1 Retry loop never ends on 429  src/retry.py:88",
         "- [x] H2 No bound on retries  src/conf.py:88",

@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from assent.flows.session.effect import SaveSession
@@ -18,6 +18,7 @@ from assent.protocol.error import StillOpen
 from assent.protocol.gate import CONTEXTS
 from assent.protocol.prompt import Prompt
 from assent.protocol.reply import recognise
+from tests.chance import examples
 from tests.flows.session.seat import PULL, REVIEW, STARTED, VISUAL, Seat, opening
 
 __all__: list[str] = []
@@ -106,7 +107,7 @@ class Walker(Seat):
         return main[-1]
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(
     st.integers(0, 2**32),
     st.sampled_from([REVIEW, VISUAL]),

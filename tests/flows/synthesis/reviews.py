@@ -3,7 +3,6 @@
 import json
 from typing import Any
 
-from hypothesis import settings
 from hypothesis import strategies as st
 
 from assent.flows.synthesis.candidate import Candidate, Contribution, gather
@@ -20,6 +19,7 @@ from assent.protocol.finding import (
     Severity,
     Stance,
 )
+from tests.chance import examples
 
 __all__ = [
     "FINDING",
@@ -39,7 +39,7 @@ __all__ = [
 ]
 
 # The same examples on every run: a red test stays red until somebody looks at it.
-modest = settings(max_examples=150, deadline=None, derandomize=True, database=None)
+modest = examples(150, deadline=None, derandomize=True, database=None)
 
 FINDING: dict[str, Any] = {
     "title": "Two tiers have one name",

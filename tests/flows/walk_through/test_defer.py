@@ -1,5 +1,6 @@
 """Deferring into the document: what is written at once, what is not written twice, and every way out of a failure."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,11 @@ from assent.flows.step import Ended
 from assent.protocol.ask import State
 from assent.protocol.decision import Verb, Verdict
 from assent.protocol.error import EffectError, StillOpen
+from assent.protocol.finding import Finding
 from tests.flows.walk_through.world import (
     DATE,
     DOCUMENT,
     SECTION,
-    Reply,
     World,
     new_finding,
     safe_finding,
@@ -112,28 +113,35 @@ def test_single_failure_does_not_take_defer_from_later_menus(tmp_path: Path) -> 
     assert [each.is_recorded_only for each in report.decisions] == [True, False]
 
 
-@pytest.mark.parametrize(
-    "replies", [(), (Ended(State.DECLINED, "because"),)], ids=["end of input", "declined"]
-)
-def test_failure_question_that_nobody_answers_is_record_only(
-    tmp_path: Path, replies: tuple[Reply, ...]
-) -> None:
-    """W-X21: the one question whose end is no interruption."""
+def test_failure_question_that_a_person_declines_is_record_only(tmp_path: Path) -> None:
+    """W-X21: the one question whose decline is no interruption: they chose to defer, and that stands."""
     world = World(tmp_path, ONE)
     world.trip(WriteDocument, DISK_FULL)
-    report = world.walk("A", "B", *replies)
+    report = world.walk("A", "B", Ended(State.DECLINED, "because"))
     (decision,) = report.decisions
     assert (decision.verb, decision.is_recorded_only) == (Verb.DEFERRED, True)
 
 
-def test_end_of_input_after_a_failure_question_is_an_interruption_all_the_same(tmp_path: Path) -> None:
-    """W64, W-X21: record only decides that one; the next finding has nobody to decide it."""
-    world = World(tmp_path, new_finding("Zero", "alpha"), ONE, TWO)
+@proves("W64")
+@pytest.mark.parametrize("findings", [(), (TWO,)], ids=["last", "not the last"])
+def test_failure_question_that_nobody_answers_is_an_interruption(
+    tmp_path: Path, findings: tuple[Finding, ...]
+) -> None:
+    """The end of input decides nothing, and what was chosen before is not applied on the strength of it."""
+    world = World(tmp_path, new_finding("Zero", "alpha"), ONE, *findings)
     world.trip(WriteDocument, DISK_FULL)
     with pytest.raises(StillOpen):
         world.drive("A", "A", "B")
-    assert world.stems[-1].startswith("Finding 3 of 3")
+    assert world.stems[-1].startswith("The entry could not be appended")
     assert world.content == DOCUMENT
+
+
+def test_failure_question_that_was_taken_back_ends_the_review(tmp_path: Path) -> None:
+    """An agent that withdraws it has decided nothing for anybody."""
+    world = World(tmp_path, ONE)
+    world.trip(WriteDocument, DISK_FULL)
+    outcome = world.drive("A", "B", Ended(State.WITHDRAWN))
+    assert (outcome.report, outcome.ended) == (None, Ended(State.WITHDRAWN))
 
 
 # Somebody else at the document
@@ -161,6 +169,29 @@ def test_document_that_somebody_changed_gets_no_entry_before_a_person_was_asked(
     assert world.content.startswith(theirs)
     assert ("**One**" in world.text) == (reply == "Retry")
     assert len(report.failures) == (reply != "Retry")
+
+
+@proves("W50")
+def test_retry_is_for_the_document_as_it_was_when_it_was_asked_about(tmp_path: Path) -> None:
+    """W-U10: changed once more in the meantime, it is asked about once more."""
+    world = World(tmp_path, ONE)
+
+    def saving(text: bytes, reply: str) -> Callable[[], str]:
+        def save_and_reply() -> str:
+            world.save(text)
+            return reply
+
+        return save_and_reply
+
+    theirs = DOCUMENT + b"\nMine, too.\n"
+    world.walk("A", saving(DOCUMENT + b"\nMine.\n", "B"), saving(theirs, "Retry"), "Retry")
+    assert [stem.startswith("The entry could not be appended") for stem in world.stems[1:]] == [
+        False,
+        True,
+        True,
+    ]
+    assert world.content.startswith(theirs)
+    assert world.text.count("**One**") == 1
 
 
 def test_change_between_look_and_write_is_noticed_by_the_writer(tmp_path: Path) -> None:

@@ -5,15 +5,18 @@ from typing import Any
 
 import pytest
 
+from assent.client.drive import drive
 from assent.flows.document import ReadDocument, WriteDocument
 from assent.flows.walk_through.effect import MakeEdits
+from assent.flows.walk_through.execution import run_pass
 from assent.protocol.canonical import digest
-from assent.protocol.decision import Verb, Verdict
+from assent.protocol.decision import Verb
 from assent.protocol.error import EffectError
 from assent.protocol.finding import Action, Edit, Finding
 from tests.flows.walk_through.world import (
     DOCUMENT,
     SECTION,
+    Reply,
     World,
     new_finding,
     safe_finding,
@@ -28,7 +31,7 @@ NO_FIX = "Apply skipped — no suggested_fix available"
 ONE, TWO, THREE = new_finding("One", "alpha"), new_finding("Two", "bravo"), new_finding("Three", "charlie")
 
 
-def failed(world: World, *replies: str) -> dict[str, tuple[str, str]]:
+def failed(world: World, *replies: Reply) -> dict[str, tuple[str, str]]:
     """Walk, and return by title what failed and why."""
     return {each.finding.title: (each.what, each.reason) for each in world.walk(*replies).failures}
 
@@ -56,22 +59,19 @@ def test_each_fix_sees_what_the_one_before_left(tmp_path: Path) -> None:
 
 @proves("W66")
 def test_applied_finding_without_a_fix_is_a_failure_and_the_others_go_on(tmp_path: Path) -> None:
-    """W66, W-X19: in a bulk of a set that was merged elsewhere it can happen."""
-    bare = unfixable("Bare", recommended_action=Action.APPLY)
-    world = World(tmp_path, ONE, bare, TWO)
-    report = world.walk("B", "Proceed")
-    (failure,) = report.failures
-    assert (failure.finding, failure.what, failure.reason) == (bare, "Apply", NO_FIX)
-    assert words(report) == {"One": (Verb.APPLIED, ""), "Two": (Verb.APPLIED, "")}
-    assert (report.verdict, report.undecided) == (Verdict.NOT_READY, ())
+    """W66: nothing leads there (W49, W55), and the pass looks all the same."""
+    bare = unfixable("Bare")
+    world = World(tmp_path)
+    done = drive(run_pass("plan.md", (ONE, bare, TWO)), world, world.performers)
+    assert (done.applied, done.failed) == ((ONE, TWO), {bare.finding_id: NO_FIX})
     assert world.content == DOCUMENT.replace(b"alpha bravo", b"ALPHA BRAVO")
 
 
 @proves("W66")
 def test_apply_set_of_nothing_but_findings_without_a_fix_touches_no_document(tmp_path: Path) -> None:
     """W66: all of them fail, and there is nothing to write."""
-    world = World(tmp_path, unfixable("Bare", recommended_action=Action.APPLY))
-    assert failed(world, "B", "Proceed") == {"Bare": ("Apply", NO_FIX)}
+    world = World(tmp_path)
+    assert drive(run_pass("plan.md", (unfixable("Bare"),)), world, world.performers).applied == ()
     assert not any(isinstance(effect, MakeEdits | WriteDocument) for effect in world.effects)
 
 
@@ -123,11 +123,15 @@ def test_pass_that_cannot_be_done_at_all_fails_every_fix_and_changes_nothing(
     assert sum(isinstance(effect, kind) for effect in world.effects) == 1
 
 
-def test_read_only_document_gets_no_fix_and_the_report_says_so(tmp_path: Path) -> None:
+def test_document_that_became_read_only_gets_no_fix_and_the_report_says_so(tmp_path: Path) -> None:
     """W72: also for the user root, whom nothing else would stop."""
     world = World(tmp_path, ONE)
-    world.path.chmod(0o444)
-    assert failed(world, "A", "A") == {"One": ("Apply", '"plan.md" is read-only.')}
+
+    def lock() -> str:
+        world.path.chmod(0o444)
+        return "A"
+
+    assert failed(world, "A", lock) == {"One": ("Apply", '"plan.md" is read-only.')}
     assert world.content == DOCUMENT
 
 

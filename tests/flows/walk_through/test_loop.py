@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from assent.flows.document import WriteDocument
 from assent.protocol.decision import Verb, Way
@@ -14,6 +15,7 @@ from tests.flows.walk_through.world import (
     Reply,
     World,
     chain,
+    clumsy,
     new_finding,
     unfixable,
     words,
@@ -108,8 +110,10 @@ def test_without_append_b_is_missing_and_a_deferral_is_recommended_as_skip(tmp_p
     assert first.prompt.body.endswith(
         "\n\nSynthesis recommended Defer; downgraded to Skip — document is read-only."
     )
-    assert world.menus[2] == menu("ACD", "A")
-    assert "downgraded" not in second.prompt.body
+    assert world.menus[2] == menu("ACD", "C")
+    assert second.prompt.body.endswith(
+        "\n\nSynthesis recommended Apply; downgraded to Skip — document is read-only."
+    )
 
 
 @proves("W45")
@@ -127,13 +131,49 @@ def test_conflict_and_downgrade_stand_on_one_line_that_ends_with_the_marked_acti
 
 @proves("W46")
 def test_single_finding_without_append_can_be_applied_or_skipped(tmp_path: Path) -> None:
-    """W46: both adaptations at once, and letters stay."""
+    """W46: both adaptations at once, letters stay, and Apply is not recommended where nothing can be written."""
     world = World(tmp_path, new_finding("Two tiers", "alpha"))
     world.lock()
-    world.walk("A", "B", "D", "A")
+    world.walk("A", "B", "D", "C")
     assert len(world.echoed) == 2
-    assert world.menus[1] == menu("AC", "A")
-    assert world.stems[1] == f"P2 Two tiers.\nApply the proposed fix?\nDefer unavailable — {READ_ONLY}."
+    assert world.menus[1] == menu("AC", "C")
+    assert world.stems[1] == (
+        "P2 Two tiers.\nSkip since the fix can be neither applied nor deferred here?\n"
+        f"Defer unavailable — {READ_ONLY}."
+    )
+
+
+@proves("W55")
+@pytest.mark.parametrize(
+    ("lacks", "why"),
+    [
+        ("applier", "no applier for a fix in words"),
+        ("writing", READ_ONLY),
+        ("room", "suggested_fix too long to be read whole"),
+    ],
+)
+def test_fix_that_cannot_be_applied_is_not_said_to_be(tmp_path: Path, lacks: str, why: str) -> None:
+    """W49, W53: neither recommended nor staged; whoever picks Apply learns why not, and says what is to happen."""
+    finding = new_finding("One", "alpha" if lacks == "writing" else "")
+    if lacks == "room":
+        finding = replace(finding, suggested_fix="word " * 5_000)
+    world = World(tmp_path, finding, apply=None if lacks == "applier" else clumsy)
+    if lacks == "writing":
+        world.lock()
+    report = world.walk("A", "A", "Acknowledge")
+    action = "Skip" if lacks == "writing" else "Defer"
+    assert world.asked[1].prompt.body.endswith(
+        f"Synthesis recommended Apply; downgraded to {action} — {why.removesuffix(' in this environment')}."
+    )
+    assert world.stems[2].startswith(
+        f"Apply isn't executable for this finding — {why}. How should the agent proceed?"
+    )
+    assert world.confirmations == ["→ Acknowledged. No document edit."]
+    assert (report.failures, report.decisions[0].reason) == (
+        (),
+        f"Apply picked but {why} — no edit dispatched",
+    )
+    assert world.content == DOCUMENT
 
 
 # What follows an answer

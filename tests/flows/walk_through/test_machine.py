@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -33,13 +33,14 @@ from assent.protocol.decision import CompletionReport, Verb, Way
 from assent.protocol.error import EffectError, StillOpen
 from assent.protocol.finding import Action, AutofixClass, Edit, Finding, Severity
 from assent.protocol.prompt import Option
+from tests.chance import examples
 from tests.flows.walk_through.world import DOCUMENT, SECTION, World, new_finding
 from tests.proves import proves
 
 __all__: list[str] = []
 
-bounds = settings(
-    max_examples=300,
+bounds = examples(
+    300,
     deadline=None,
     derandomize=True,
     database=None,
@@ -163,9 +164,10 @@ class Wanderer(World):
         if mood == "meddle":
             self.meddle()
         elif mood == "leave":
-            self.has_left = kind != "failure"
-            self._note(kind, RECORD_ONLY)
             ends: Ended | None = self.draw(st.sampled_from(ENDS))
+            is_declined = ends is not None and ends.state is State.DECLINED
+            self.has_left = kind != "failure" or not is_declined
+            self._note(kind, RECORD_ONLY)
             return ends
         elif mood == "junk":
             shown = {option.mark for option in options}
@@ -269,7 +271,7 @@ def check_decisions_are_those_that_were_made(world: Wanderer, report: Completion
         title, root = finding.title, ""
         decision = made.get(title)
         answer = last.get(f"finding: {title}")
-        if answer == APPLY and not finding.has_fix:
+        if answer == APPLY and (not finding.has_fix or f"no fix: {title}" in last):
             answer = last[f"no fix: {title}"]
             assert title not in not_applied
         if decision is not None and decision.note.startswith("cascaded from "):

@@ -83,11 +83,11 @@ def test_after_two_rounds_completion_is_suggested_and_no_choice_is_taken_away(ro
         ("A", NextStep.GO_ON),
         ("2", NextStep.REVIEW_AGAIN),
         ("Stop — end the review here", NextStep.STOP),
-        (None, NextStep.STOP),
-        (Ended(State.DECLINED), NextStep.STOP),
+        (Ended(State.DECLINED), None),
+        (Ended(State.WITHDRAWN), None),
     ],
-    ids=["letter", "number", "label", "nobody", "declined"],
+    ids=["letter", "number", "label", "declined", "withdrawn"],
 )
-def test_answer_is_a_step_and_no_answer_is_stop(reply: str | Ended | None, step: NextStep) -> None:
-    """W-U18: nothing goes on because somebody left."""
+def test_answer_is_a_step_and_another_end_is_none(reply: str | Ended, step: NextStep | None) -> None:
+    """W-U18: nothing goes on because somebody left, and nobody is said to have stopped it."""
     assert drive(ask_next(NextInputs(True)), Once(reply)) is step

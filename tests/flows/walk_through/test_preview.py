@@ -84,12 +84,44 @@ def test_preview_without_append_skips_deferrals_and_says_so(tmp_path: Path) -> N
     body = world.asked[1].prompt.body
     assert body.startswith(
         "Plan for 4 findings:\n"
+        "Applying is unavailable — document is read-only in this environment. "
+        "2 findings recommended for Apply: skipped instead.\n"
         "Appending is unavailable — document is read-only in this environment. "
         "1 finding recommended for Open Questions: skipped instead.\n"
+        "\n"
+        "Skipping (4):\n"
     )
-    assert "Skipping (2):\n[P2] Scope — Two stops its readers.\n" in body
-    assert "Appending to Open Questions" not in body
-    assert words(report)["Two"] == (Verb.SKIPPED, "")
+    assert [each.verb for each in report.decisions] == [Verb.SKIPPED] * 4
+    assert report.failures == ()
+
+
+@proves("W55")
+@pytest.mark.parametrize("way", [("B",), ("A", "LFG the rest")], ids=["all", "the rest"])
+def test_what_the_menu_downgraded_is_previewed_and_done_as_downgraded(
+    tmp_path: Path, way: tuple[str, ...]
+) -> None:
+    """What has no fix, and what nobody here could work in, is not announced as applied, and does not fail afterwards."""
+    bare = unfixable("Bare", recommended_action=Action.APPLY)
+    world = World(tmp_path, bare, new_finding("Words"), new_finding("More words"), FINDINGS[0], apply=None)
+    report = world.walk(*way, "Proceed")
+    body = world.asked[-1].prompt.body
+    assert body.partition(":\n")[2] == (
+        "Applying is unavailable — no suggested_fix. 1 finding recommended for Apply: deferred instead.\n"
+        "Applying is unavailable — no applier for a fix in words. "
+        "2 findings recommended for Apply: deferred instead.\n"
+        "\n"
+        "Applying (1):\n"
+        "[P0] Scope — One stops its readers.\n"
+        "\n"
+        "Appending to Open Questions (3):\n"
+        "[P2] Scope — Bare stops its readers.\n"
+        "[P2] Scope — Words stops its readers.\n"
+        "[P2] Scope — More words stops its readers."
+    )
+    done = {each.finding.title: each.verb for each in report.decisions}
+    assert [title for title, verb in done.items() if verb is Verb.APPLIED] == ["One"]
+    assert list(done.values()).count(Verb.DEFERRED) == 3
+    assert report.failures == ()
 
 
 @pytest.mark.parametrize("reply", ["yes", "C", "1, 2", "Apply", "Proceed with One", ""])

@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -10,7 +11,7 @@ from assent.flows.document import ReadDocument, WriteDocument
 from assent.flows.walk_through import loop
 from assent.flows.walk_through.effect import CheckAppend, MakeEdits
 from assent.flows.walk_through.menu import finding_prompt
-from assent.protocol.finding import Action, Finding
+from assent.protocol.finding import Finding
 from assent.protocol.prompt import Prompt
 from tests.flows.walk_through.world import World, new_finding
 
@@ -28,9 +29,9 @@ def test_long_walk_builds_one_question_per_finding_and_looks_at_the_document_onc
     """What was decided before costs nothing any more."""
     built: list[str] = []
 
-    def count(finding: Finding, place: tuple[int, int] | None, action: Action, unavailable: str) -> Prompt:
+    def count(finding: Finding, *more: Any) -> Prompt:
         built.append(finding.finding_id)
-        return finding_prompt(finding, place, action, unavailable)
+        return finding_prompt(finding, *more)
 
     monkeypatch.setattr(loop, "finding_prompt", count)
     world = world_of(tmp_path, 500)

@@ -12,7 +12,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from assent.client.drive import drive
-from assent.effects.applier import Apply, walk_through_performers
+from assent.effects.applier import NO_APPLIER, Apply, walk_through_performers
 from assent.effects.performer import Intention, Performer, Performers
 from assent.effects.performer import World as Standing
 from assent.flows.document import WriteDocument
@@ -35,6 +35,7 @@ __all__ = [
     "Reply",
     "World",
     "chain",
+    "clumsy",
     "new_finding",
     "safe_finding",
     "unfixable",
@@ -98,6 +99,11 @@ def words(report: CompletionReport) -> dict[str, tuple[Verb, str]]:
     return {each.finding.title: (each.verb, each.note) for each in report.decisions}
 
 
+def clumsy(_: dict[str, Json], __: str) -> str:
+    """Try to work a fix in words into a document, and fail."""
+    raise EffectError(NO_APPLIER)
+
+
 class World:
     """One document with its findings, and everybody around it."""
 
@@ -107,7 +113,7 @@ class World:
         *findings: Finding,
         document: bytes = DOCUMENT,
         primer: Primer | None = None,
-        apply: Apply | None = None,
+        apply: Apply | None = clumsy,
     ) -> None:
         self.path = root / "plan.md"
         self.path.write_bytes(document)

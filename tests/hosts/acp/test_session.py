@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from assent.protocol.ask import Ask, State
-from tests.cli.shell import PATIENCE, Shell, wait_for
+from tests.cli.shell import Shell, wait_for
 from tests.hosts.acp import agent
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -88,6 +89,18 @@ def test_permission_that_a_person_rejects_is_the_agent_s_own_no(shell: Shell, st
     process = start([{"permit": CALL, "options": ONCE}])
     approve(shell, shell.only_open(), "reject")
     assert told(shell.finish(process).out) == [{"outcome": "selected", "optionId": "no"}]
+
+
+def test_words_of_a_no_are_the_agent_s_next_prompt(shell: Shell, start: Start) -> None:
+    """Its protocol has no place for them in the reply; a no without words is followed by nothing."""
+    process = start([{"permit": CALL, "options": ONCE}])
+    approve(shell, shell.only_open(), "reject: it holds the release")
+    ended = shell.finish(process)
+    heard = [line for line in ended.out.splitlines() if line.startswith("heard: ")]
+    assert heard[0] == "heard: go"
+    assert len(heard) == 2
+    assert heard[1].startswith("heard: Delete the build: ")
+    assert heard[1].endswith('Reason: "it holds the release".')
 
 
 @pytest.mark.parametrize(

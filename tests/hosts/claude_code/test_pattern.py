@@ -1,11 +1,11 @@
 """Patterns find the calls that must be approved, and rather one too many than one too few."""
 
-import time
 from pathlib import Path
 
 import pytest
 
 from assent.hosts.claude_code.pattern import MAX_MATCHED, check_pattern, is_match, matcher_of, must_ask
+from tests.effort import MUCH, effort
 
 __all__: list[str] = []
 
@@ -107,21 +107,21 @@ def test_a_pattern_matches_the_calls_that_it_means(
 
 def test_a_hostile_text_is_looked_at_in_no_time_or_asked_about() -> None:
     """A text that is made to be slow must not outlast the patience of the host, which would let it pass."""
-    began = time.monotonic()
-    long, slow = "git " * MAX_MATCHED, "git " * (MAX_MATCHED // 4)
-    assert must_ask(["Bash(git * --force)"], "Bash", {"command": long})
-    assert not must_ask(["Bash(git * * * --force)"], "Bash", {"command": slow})
-    assert time.monotonic() - began < 20
+    with effort() as spent:
+        long, slow = "git " * MAX_MATCHED, "git " * (MAX_MATCHED // 4)
+        assert must_ask(["Bash(git * --force)"], "Bash", {"command": long})
+        assert not must_ask(["Bash(git * * * --force)"], "Bash", {"command": slow})
+    assert spent.loops < MUCH
 
 
 def test_many_texts_are_no_way_around_the_limit_of_one() -> None:
     """What a hook cannot look at in time, the host would let pass: then a person is asked."""
-    began = time.monotonic()
-    many = {"rows": ["git " * (MAX_MATCHED // 4)] * 2_000}
-    assert must_ask(["mcp__shop(git * * --force)"], "mcp__shop__sync", many)
-    assert must_ask(["mcp__shop(never)"], "mcp__shop__sync", {"rows": [""] * (MAX_MATCHED + 1)})
-    assert not must_ask(["mcp__shop(never)"], "mcp__shop__sync", {"rows": ["", 1, None]})
-    assert time.monotonic() - began < 20
+    with effort() as spent:
+        many = {"rows": ["git " * (MAX_MATCHED // 4)] * 2_000}
+        assert must_ask(["mcp__shop(git * * --force)"], "mcp__shop__sync", many)
+        assert must_ask(["mcp__shop(never)"], "mcp__shop__sync", {"rows": [""] * (MAX_MATCHED + 1)})
+        assert not must_ask(["mcp__shop(never)"], "mcp__shop__sync", {"rows": ["", 1, None]})
+    assert spent.loops < MUCH
 
 
 def test_a_file_is_found_by_where_its_path_leads(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 __all__ = ["SCRIPT_THREAD"]
 
 SCRIPT_THREAD = "thr-1"
-_PATIENCE = 40.0
+_PATIENCE = 120.0
 
 
 class InterruptedTurn(Exception):  # noqa: N818 - it is no error
@@ -58,7 +58,7 @@ class AppServer:
         assert Path(begun["params"]["cwd"]).is_absolute()
         self.send(id=begun["id"], result={"thread": {"id": SCRIPT_THREAD}, "model": "small"})
         while True:
-            self.have_turn(self.receive())
+            self.have_turn(self.until_called("turn/start"))
 
     def have_turn(self, asked: dict[str, Any]) -> None:
         params = asked["params"]

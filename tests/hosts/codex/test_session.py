@@ -11,8 +11,9 @@ from typing import Any
 import pytest
 
 from assent.protocol.ask import Ask, State
-from tests.cli.shell import PATIENCE, Shell, wait_for
+from tests.cli.shell import Shell, wait_for
 from tests.hosts.codex import app_server
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -147,6 +148,20 @@ def test_approval_is_asked_with_all_that_is_shown_and_told_for_this_once(
     decide(shell, shell.only_open(), "reject")
     ended = shell.finish(process)
     assert (ended.status, told(ended.out)) == (0, [yes, no]), ended.err
+
+
+@pytest.mark.parametrize("is_in_time", [True, False], ids=["in the turn", "in the next"])
+def test_words_of_a_no_reach_codex_in_its_turn_or_in_the_next(
+    shell: Shell, start: Start, *, is_in_time: bool
+) -> None:
+    """Its reply has no place for them."""
+    process = start([RUN, {"steer": True}] if is_in_time else [RUN])
+    decide(shell, shell.only_open(), "reject: it holds the release")
+    ended = shell.finish(process)
+    assert told(ended.out) == [{"decision": "decline"}]
+    mark = "steered: " if is_in_time else "heard: Codex: run rm"
+    (line,) = [line for line in ended.out.splitlines() if line.startswith(mark)]
+    assert 'Reason: "it holds the release".' in line
 
 
 @pytest.mark.parametrize(

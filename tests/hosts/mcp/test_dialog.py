@@ -1,5 +1,7 @@
 """An ask in a host's dialog and on the hub's surfaces at once, in both eras of the protocol."""
 
+import os
+import pwd
 from functools import partial
 from typing import Any
 
@@ -13,7 +15,8 @@ from assent.client.calls import Calls
 from assent.hosts.mcp.talk import MAX_ROUNDS
 from assent.protocol.ask import State
 from assent.protocol.principal import Assurance
-from tests.hosts.mcp.world import ERAS, LEGACY, MODERN, PATIENCE, QUESTION, Host, World, text_of
+from tests.hosts.mcp.world import ERAS, LEGACY, MODERN, QUESTION, Host, World, text_of
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -36,7 +39,7 @@ def reply(action: str, content: dict[str, Any] | None = None) -> Any:
 def test_ask_that_is_answered_in_the_hosts_dialog_tells_who_from_where_and_how_surely(
     world: World, era: str
 ) -> None:
-    """The truth, in the text and in the object: a host's reply is as good as a process that says so."""
+    """The truth, in the text and in the object: a host says that its user chose it."""
 
     async def story() -> None:
         async with world.host(era, choose_sqlite) as host:
@@ -46,11 +49,131 @@ def test_ask_that_is_answered_in_the_hosts_dialog_tells_who_from_where_and_how_s
         (ask,) = world.person.inbox(all_states=True)
         assert ask.answer is not None
         assert (told["state"], told["answer"], told["by"]) == ("answered", "SQLite", ask.answer.by)
-        assert (told["via"], told["assurance"]) == (ask.answer.via, Assurance.DECLARED)
+        assert (told["via"], told["assurance"]) == (ask.answer.via, Assurance.HOST)
         assert ask.answer.via.startswith("host:")
         assert told["at"] == ask.answer.at.isoformat()
-        assert "assurance declared" in text_of(result)
+        assert "assurance host" in text_of(result)
         assert text_of(result).endswith("\nSQLite")
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("name", ["terminal", "human:ana", "page"])
+def test_agent_that_plays_the_host_is_recorded_as_a_host_whatever_it_says(
+    world: World, era: str, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does the environment help it: neither the person's name nor the assurance comes from there."""
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.setenv(variable, "ana")
+    monkeypatch.setenv("ASSENT_PRINCIPAL", "human:ana")
+
+    async def story() -> None:
+        async with world.host(era, choose_sqlite, name=name) as host:
+            told = await host.told("ask_user", **QUESTION)
+        answer = world.person.show(told["ask_id"]).answer
+        assert answer is not None
+        assert answer.assurance is Assurance.HOST
+        assert answer.via.startswith("host:")
+        assert answer.by == f"human:{pwd.getpwuid(os.getuid()).pw_name}"
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_kind_for_which_the_project_wants_more_is_not_shown_in_a_host_and_the_agent_is_told_where(
+    world: World, era: str
+) -> None:
+    """The ask stays open, and who is sure enough answers it elsewhere."""
+    world.person.set_policy({}, assurances={"question": ["token", "terminal"]})
+
+    async def story() -> None:
+        async with world.host(era, choose_sqlite) as host:
+            result = await host.call("ask_user", **QUESTION)
+        (ask,) = world.open()
+        assert world.forms == []
+        assert f"`assent answer {ask.ask_id[-6:]} …`" in text_of(result)
+        assert "an agent's host is not enough" in text_of(result)
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_policy_that_tightens_while_a_dialog_is_open_leaves_the_ask_open(world: World, era: str) -> None:
+    """What counts is what holds when the reply comes."""
+
+    async def story() -> None:
+        async def fill(form: ElicitRequestFormParams) -> ElicitResult:
+            world.person.set_policy({}, assurances={"question": ["token"]})
+            return await choose_sqlite(form)
+
+        async with world.host(era, fill) as host:
+            result = await host.call("ask_user", **QUESTION)
+        assert len(world.open()) == len(world.forms) == 1
+        assert "A question needs a person's token; an agent's host is not enough." in text_of(result)
+
+    anyio.run(story)
+
+
+WIPE: dict[str, Any] = {"question": "And now?", "options": ["Wipe it", "Keep it"], "destructive": ["Wipe it"]}
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("second", ["Yes", "No"])
+def test_choice_that_cannot_be_undone_is_asked_once_more_in_the_host(
+    world: World, era: str, second: str
+) -> None:
+    """In a dialog of its own that names it; after a no everything can be chosen again."""
+
+    async def story() -> None:
+        async def fill(form: ElicitRequestFormParams) -> ElicitResult:
+            if "cannot be undone" in form.message:
+                return ElicitResult(action="accept", content={"answer": second})
+            has_said_no = len(world.forms) > 1
+            return ElicitResult(action="accept", content={"answer": "Keep it" if has_said_no else "Wipe it"})
+
+        async with world.host(era, fill) as host:
+            told = await host.told("ask_user", **WIPE)
+        assert told["answer"] == ("Wipe it" if second == "Yes" else "Keep it")
+        assert world.forms[1].message.startswith('"Wipe it" cannot be undone. Do you mean it?\n')
+        assert len(world.forms) == (2 if second == "Yes" else 3)
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("content", [{"answer": "Wipe it"}, {}, {"answer": True}], ids=repr)
+def test_host_that_accepts_everything_never_confirms_what_cannot_be_undone(
+    world: World, era: str, content: dict[str, Any]
+) -> None:
+    """The second dialog takes its own yes and nothing else; the ask stays open, and the agent is told where it waits."""
+
+    async def story() -> None:
+        async def fill(form: ElicitRequestFormParams) -> ElicitResult:
+            is_second = "cannot be undone" in form.message
+            return ElicitResult(action="accept", content=content if is_second else {"answer": "Wipe it"})
+
+        async with world.host(era, fill) as host:
+            result = await host.call("ask_user", **WIPE)
+        (ask,) = world.open()
+        assert f"`assent answer {ask.ask_id[-6:]} …`" in text_of(result)
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_host_that_cannot_ask_again_leaves_what_cannot_be_undone_open(world: World, era: str) -> None:
+    """A second dialog that is declined decides nothing."""
+
+    async def story() -> None:
+        async def fill(form: ElicitRequestFormParams) -> ElicitResult:
+            if "cannot be undone" in form.message:
+                return ElicitResult(action="decline")
+            return ElicitResult(action="accept", content={"answer": "Wipe it"})
+
+        async with world.host(era, fill) as host:
+            told = await host.told("ask_user", **WIPE)
+        assert (told["state"], len(world.open()), len(world.forms)) == ("open", 1, 2)
 
     anyio.run(story)
 

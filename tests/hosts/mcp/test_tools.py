@@ -91,7 +91,30 @@ def test_confirm_is_one_boolean_without_a_default(world: World, era: str, is_yes
         assert told["is_confirmed"] is is_yes
         assert told["answer"] == ("Yes" if is_yes else "No")
         (form,) = world.forms
-        assert form.requested_schema["properties"] == {"answer": {"type": "boolean"}}
+        assert form.requested_schema["properties"]["answer"] == {"type": "boolean"}
+        assert form.requested_schema["required"] == ["answer"]
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_no_with_words_in_the_hosts_dialog_reaches_the_agent(world: World, era: str) -> None:
+    """It is a no to what was asked, and the agent hears why; a yes takes no such words."""
+
+    async def story() -> None:
+        async def fill(_: ElicitRequestFormParams) -> ElicitResult:
+            is_first = len(world.forms) == 1
+            content: dict[str, Any] = {"answer": is_first, "reason": "it is not merged"}
+            return ElicitResult(action="accept", content=content)
+
+        async with world.host(era, fill) as host:
+            result = await host.call("confirm", question="Delete the branch?")
+        told = result.structured_content
+        assert told is not None
+        assert (told["is_confirmed"], told["state"]) == (False, "declined")
+        assert (told["reason"], told["assurance"]) == ("it is not merged", "host")
+        assert "it is not merged" in text_of(result)
+        assert world.forms[1].message.startswith("A reason goes with a no:")
 
     anyio.run(story)
 
@@ -153,7 +176,7 @@ def test_gate_under_the_key_of_another_gate_is_refused(world: World) -> None:
 
 
 @pytest.mark.parametrize("era", ERAS)
-def test_approval_is_never_shown_in_a_hosts_dialog_and_is_redeemed_once_for_its_action(
+def test_approval_is_not_shown_in_a_hosts_dialog_and_is_redeemed_once_for_its_action(
     world: World, era: str
 ) -> None:
     """A host's reply is too little for it: a person approves on a surface of ours, and the receipt binds."""
@@ -164,7 +187,8 @@ def test_approval_is_never_shown_in_a_hosts_dialog_and_is_redeemed_once_for_its_
             asked = result.structured_content
             assert asked is not None
             assert asked["state"] == "open"
-            assert "never given in a dialog" in text_of(result)
+            assert "An approval needs a person at a terminal" in text_of(result)
+            assert f"`assent answer {asked['ask_id'][-6:]} …`" in text_of(result)
             assert world.forms == []
             at_terminal(world).answer(asked["ask_id"], "Approve")
             told = await host.told("request_approval", title="Drop it", action=ACTION)
@@ -182,18 +206,59 @@ def test_approval_is_never_shown_in_a_hosts_dialog_and_is_redeemed_once_for_its_
     anyio.run(story)
 
 
+@pytest.mark.parametrize("era", ERAS)
+def test_approval_is_given_in_a_hosts_dialog_where_the_project_lists_that(world: World, era: str) -> None:
+    """The receipt says that it was a host, in the object and in the sentence; the form shows the whole action."""
+    at_terminal(world).set_policy({}, assurances={"approval": ["token", "terminal", "host"]})
+
+    async def story() -> None:
+        async def fill(_: ElicitRequestFormParams) -> ElicitResult:
+            return ElicitResult(action="accept", content={"answer": "Approve"})
+
+        async with world.host(era, fill) as host:
+            result = await host.call("request_approval", title="Drop it", action=ACTION)
+        told = result.structured_content
+        assert told is not None
+        assert (told["state"], told["assurance"]) == ("approved", "host")
+        assert "(by an agent's host) approved it" in text_of(result)
+        assert '"users.legacy_id"' in world.forms[0].message
+
+    anyio.run(story)
+
+
+@pytest.mark.parametrize("era", ERAS)
+def test_approval_is_rejected_with_words_in_a_hosts_dialog(world: World, era: str) -> None:
+    """What the person wrote is what the agent reads."""
+    at_terminal(world).set_policy({}, assurances={"approval": ["terminal", "host"]})
+
+    async def story() -> None:
+        async def fill(_: ElicitRequestFormParams) -> ElicitResult:
+            return ElicitResult(action="accept", content={"answer": "Reject", "reason": "use a migration"})
+
+        async with world.host(era, fill) as host:
+            result = await host.call("request_approval", title="Drop it", action=ACTION)
+        told = result.structured_content
+        assert told is not None
+        assert (told["state"], told["reason"]) == ("rejected", "use a migration")
+        assert 'Reason: "use a migration".' in text_of(result)
+
+    anyio.run(story)
+
+
 def test_approval_that_was_rejected_gives_no_receipt(world: World) -> None:
     """Only the yes is a yes."""
 
     async def story() -> None:
         async with world.host(LEGACY, accept) as host:
             asked = await host.told("request_approval", title="Drop it", action=ACTION)
-            at_terminal(world).answer(asked["ask_id"], "Reject")
+            at_terminal(world).answer(asked["ask_id"], "Reject: not on a Friday")
             result = await host.call("request_approval", title="Drop it", action=ACTION)
         told = result.structured_content
         assert told is not None
         assert (told["state"], told.get("receipt_id")) == ("rejected", None)
         assert text_of(result).startswith("Not approved: ana rejected it")
+        assert 'Reason: "not on a Friday".' in text_of(result)
+        assert told["reason"] == "not on a Friday"
 
     anyio.run(story)
 

@@ -18,13 +18,13 @@ from assent.hosts.mcp.tools import Room
 from assent.protocol.gate import CONTEXTS
 from assent.testing import ThrowawayStore, throwaway
 from tests.cli.shell import wait_for
+from tests.patience import PATIENCE
 
 __all__ = [
     "ERAS",
     "KEY",
     "LEGACY",
     "MODERN",
-    "PATIENCE",
     "QUESTION",
     "Host",
     "World",
@@ -35,7 +35,6 @@ __all__ = [
 LEGACY, MODERN = "legacy", "2026-07-28"
 ERAS = (LEGACY, MODERN)
 KEY = "a key for tests that nobody else has"
-PATIENCE = 30.0
 QUESTION: dict[str, Any] = {"question": "Which database?", "options": ["PostgreSQL", "SQLite"]}
 
 Fill = Callable[[ElicitRequestFormParams], Awaitable[ElicitResult]]

@@ -9,6 +9,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 from urllib.parse import parse_qs
 
+from tests.patience import PATIENCE
+
 __all__ = ["PASSWORD", "OpencodeDouble"]
 
 PASSWORD = "open sesame"
@@ -23,6 +25,8 @@ class OpencodeDouble:
         self.waiting: dict[str, dict[str, Any]] = {"question": {}, "permission": {}}
         self.replies: list[tuple[str, str, str, Any]] = []
         """Kind, id, verb and body of what came back."""
+        self.said: list[tuple[str, str]] = []
+        """What agents were told, each in its session."""
         self.listeners: list[queue.Queue[str | None]] = []
         self.folders: set[str] = set()
         """All folders that requests were about; empty is the server's own."""
@@ -73,7 +77,7 @@ class OpencodeDouble:
     def __exit__(self, *_: object) -> None:
         self.hang_up()
         self.server.shutdown()
-        self.thread.join(10)
+        self.thread.join(PATIENCE)
         self.server.server_close()
 
 
@@ -118,6 +122,11 @@ class _Request(BaseHTTPRequestHandler):
         self._take_folder()
         double = self.server.double
         _, kind, request_id, verb = self.path.split("/")
+        if (kind, verb) == ("session", "prompt_async"):
+            (part,) = body["parts"]
+            double.said.append((request_id, part["text"]))
+            self._reply(204, None)
+            return
         with double.lock:
             is_known = double.waiting[kind].pop(request_id, None) is not None
             if is_known:
@@ -128,7 +137,7 @@ class _Request(BaseHTTPRequestHandler):
         self._reply(200 if is_known else 404, is_known)
 
     def _reply(self, status: int, value: Any) -> None:
-        written = json.dumps(value).encode()
+        written = b"" if value is None else json.dumps(value).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(written)))

@@ -11,8 +11,9 @@ import pytest
 
 from assent.hosts.opencode.server import OpencodeServer
 from assent.protocol.ask import Ask, State
-from tests.cli.shell import PATIENCE, Shell, wait_for
+from tests.cli.shell import Shell, wait_for
 from tests.hosts.opencode.server_double import PASSWORD, OpencodeDouble
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -95,7 +96,9 @@ def test_every_request_is_about_the_folder_that_was_named(
 
 
 @pytest.mark.parametrize(
-    ("reply", "told"), [("approve", {"reply": "once"}), ("reject", "reject")], ids=["yes", "no"]
+    ("reply", "told"),
+    [("approve", {"reply": "once"}), ("reject: keep the build", "reject")],
+    ids=["yes", "no"],
 )
 def test_permission_is_given_once_or_rejected_with_the_reason(
     shell: Shell, double: OpencodeDouble, reply: str, told: Any
@@ -112,7 +115,7 @@ def test_permission_is_given_once_or_rejected_with_the_reason(
     ((kind, request_id, verb, body),) = double.replies
     assert (kind, request_id, verb) == ("permission", "per_1", "reply")
     assert told in (body, body["reply"])
-    assert ("rejected it at" in body.get("message", "")) == (reply == "reject")
+    assert ('Reason: "keep the build".' in body.get("message", "")) == (told == "reject")
 
 
 def test_question_that_is_declined_is_rejected_and_one_that_is_withdrawn_stays_in_opencode(
@@ -124,9 +127,11 @@ def test_question_that_is_declined_is_rejected_and_one_that_is_withdrawn_stays_i
     double.ask("question", QUESTION)
     shell.run("withdraw", shell.only_open().ask_id)
     double.ask("question", {**QUESTION, "id": "que_2"})
-    shell.run("answer", shell.only_open().ask_id, "--decline")
-    wait_for(lambda: bool(double.replies))
+    shell.run("answer", shell.only_open().ask_id, "--decline", "--reason", "ask Sam")
+    wait_for(lambda: bool(double.said))
     assert double.replies == [("question", "que_2", "reject", {})]
+    ((session, text),) = double.said
+    assert (session, "ask Sam" in text) == (QUESTION["sessionID"], True)
     assert list(double.waiting["question"]) == ["que_1"]
     process.send_signal(signal.SIGINT)
     assert shell.finish(process).status == 3

@@ -19,6 +19,7 @@ from assent.protocol.error import (
 from assent.storage.postgres.connection import Address, connect, is_lost, plain_errors
 from assent.storage.postgres.store import PostgresStore
 from tests.contract.writing import store_asks
+from tests.patience import PATIENCE
 from tests.samples import new_ask
 from tests.storage.postgres.conftest import OpenStore
 from tools.postgres import PostgresServer
@@ -74,7 +75,7 @@ def chatty_port() -> Iterator[int]:
         thread.start()
         yield door.getsockname()[1]
         door.shutdown(socket.SHUT_RDWR)
-        thread.join(5)
+        thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize(

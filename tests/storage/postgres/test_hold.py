@@ -9,12 +9,13 @@ import pytest
 
 from assent.protocol.error import FlowTakenError
 from assent.storage.postgres import hold as hold_module
+from tests.patience import PATIENCE
 from tests.storage.postgres.conftest import OpenStore
 from tools.fault_proxy import FaultProxy
+from tools.warm import spawn
 
 __all__: list[str] = []
 
-BOUND = 20.0
 Direct = psycopg.Connection[tuple[object, ...]]
 HOLDS = """
 import sys
@@ -33,7 +34,7 @@ def take_from_another_machine(direct: Direct) -> None:
 def wait_until_free(open_store: OpenStore, database: str) -> float:
     """Return the moment at which somebody else could take the right."""
     store = open_store(database)
-    until = time.monotonic() + BOUND
+    until = time.monotonic() + PATIENCE
     while True:
         try:
             store.hold("flow")
@@ -50,7 +51,7 @@ def test_lease_of_a_holder_that_renews_does_not_run_out(
     monkeypatch.setattr(hold_module, "LEASE_SECONDS", 0.6)
     hold = open_store(database).hold("flow")
     first = hold.until
-    until = time.monotonic() + BOUND
+    until = time.monotonic() + PATIENCE
     while hold.until < first + 1.5:
         assert hold.is_held
         assert time.monotonic() < until
@@ -84,7 +85,7 @@ def test_right_that_was_lost_while_the_database_was_away_is_not_held_again(
     wait_until_free(open_store, database)
     proxy.accept()
     opened = proxy.opened
-    until = time.monotonic() + BOUND
+    until = time.monotonic() + PATIENCE
     while proxy.opened == opened:  # until the holder has asked again
         assert time.monotonic() < until
         assert not hold.is_held
@@ -120,7 +121,7 @@ def test_old_holder_that_lets_go_does_not_take_the_right_from_the_new_one(
 
 def test_killed_process_of_this_machine_is_replaced_at_once(database: str, open_store: OpenStore) -> None:
     """Nobody waits for the lease of somebody who is certainly dead."""
-    process = subprocess.Popen(
+    process = spawn(
         [sys.executable, "-c", HOLDS, database], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     try:
@@ -131,7 +132,7 @@ def test_killed_process_of_this_machine_is_replaced_at_once(database: str, open_
             store.hold("flow")
     finally:
         process.kill()
-        process.communicate(timeout=BOUND)
+        process.communicate(timeout=PATIENCE)
     assert not store.is_held("flow")
     assert store.hold("flow").fence > fence
 

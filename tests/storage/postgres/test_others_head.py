@@ -9,10 +9,9 @@ from assent.client.client import Client
 from assent.hub.compose import hub_on_database
 from assent.protocol.error import Expired
 from assent.protocol.principal import Principal, Role
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-SOON = 10.0
 
 
 def test_deadline_passes_while_the_head_of_another_project_is_held(database: str) -> None:
@@ -26,7 +25,7 @@ def test_deadline_passes_while_the_head_of_another_project_is_held(database: str
         with psycopg.connect(database) as other:
             other.execute("SELECT 1 FROM assent.projects WHERE project = 'a' FOR UPDATE")
             with pytest.raises(Expired) as told:
-                waiting.value(SOON)
+                waiting.value(PATIENCE)
         assert told.value.ask is not None
     finally:
         hub.close()

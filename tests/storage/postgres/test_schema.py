@@ -11,12 +11,13 @@ from assent.storage.migration import Migration, load_migrations
 from assent.storage.postgres import schema
 from assent.storage.postgres.store import PostgresStore
 from tests.contract.writing import store_asks
+from tests.patience import PATIENCE
 from tests.samples import new_ask
 from tests.storage.postgres.conftest import OpenStore
+from tools.warm import spawn
 
 __all__: list[str] = []
 
-BOUND = 60
 SETS_UP = """
 import sys
 from assent.storage.postgres.store import PostgresStore
@@ -57,7 +58,7 @@ def test_empty_database_is_set_up_by_its_first_use(bare_database: str, open_stor
 def test_processes_that_set_it_up_at_once_all_work(bare_database: str) -> None:
     """One does it, and the others wait and find it done."""
     started = [
-        subprocess.Popen(
+        spawn(
             [sys.executable, "-c", SETS_UP, bare_database],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -76,12 +77,12 @@ def test_processes_that_set_it_up_at_once_all_work(bare_database: str) -> None:
             process.stdin.write("\n")
             process.stdin.flush()
         for process in started:
-            out, err = process.communicate(timeout=BOUND)
+            out, err = process.communicate(timeout=PATIENCE)
             said.append((process.returncode, out, err))
     finally:
         for process in started:
             process.kill()
-            process.wait(BOUND)
+            process.wait(PATIENCE)
     assert said == [(0, "0\n", "")] * 3
     assert len(run_sql(bare_database, "SELECT number FROM migrations")) == len(
         load_migrations("assent.storage.postgres")

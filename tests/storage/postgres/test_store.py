@@ -20,12 +20,12 @@ from assent.storage.postgres.store import PostgresStore
 from assent.storage.sql.session import MAX_NAME_BYTES
 from tests.contract.writing import AT, append_open, store_asks
 from tests.notification_samples import new_notification, new_question
+from tests.patience import PATIENCE
 from tests.samples import new_ask
 from tests.storage.postgres.conftest import OpenStore
 
 __all__: list[str] = []
 
-BOUND = 20.0
 Direct = psycopg.Connection[tuple[object, ...]]
 
 
@@ -70,7 +70,7 @@ def test_head_that_a_stopped_process_holds_makes_the_store_busy_in_time(
             add(store, "a", 11, may_wait=False)
         with pytest.raises(StoreBusyError):
             add(store, "a", 11)
-        assert 0.3 <= time.monotonic() - began < BOUND
+        assert 0.3 <= time.monotonic() - began < PATIENCE
         add(store, "b", 12)
     add(store, "a", 11)
     with store.reading() as reader:
@@ -136,8 +136,8 @@ def test_process_that_uses_all_of_its_connections_is_told_and_does_not_hang(
     def hold_head(project: str) -> None:
         with store.transaction() as transaction:
             transaction.head(project, AT)
-            begun.wait(BOUND)
-            go_on.wait(BOUND)
+            begun.wait(PATIENCE)
+            go_on.wait(PATIENCE)
 
     threads = [
         threading.Thread(target=hold_head, args=(f"p{number}",))
@@ -146,13 +146,13 @@ def test_process_that_uses_all_of_its_connections_is_told_and_does_not_hang(
     for thread in threads:
         thread.start()
     try:
-        begun.wait(BOUND)
+        begun.wait(PATIENCE)
         with pytest.raises(StoreBusyError, match="all of its connections"):
             add(store, "a", 11)
     finally:
         go_on.set()
         for thread in threads:
-            thread.join(BOUND)
+            thread.join(PATIENCE)
     add(store, "a", 11)
     with store.reading() as reader:
         assert reader.head_sequence("a") == 2
@@ -210,7 +210,7 @@ def _come_to(direct: Direct, wanted: int) -> bool:
     query = (
         "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
     )
-    until = time.monotonic() + BOUND
+    until = time.monotonic() + PATIENCE
     while direct.execute(query).fetchone() != (wanted,):
         if time.monotonic() > until:
             return False

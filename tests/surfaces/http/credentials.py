@@ -15,6 +15,7 @@ from assent.protocol.principal import Assurance, Role
 from assent.protocol.token import SECRET_BYTES, SECRET_PREFIX
 from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.testing import FakeClock, throwaway
+from tests.patience import PATIENCE
 from tests.surfaces.http.world import CALLS, Sent, World, a_world
 
 __all__ = ["BAD", "Tally", "Thief", "a_thief", "knock"]
@@ -94,7 +95,9 @@ class Thief:
         offered = headers.pop(_OFFERED, "")
         names = [Subprotocol(part) for part in offered.split(", ")] if offered else None
         try:
-            with connect(url, additional_headers=headers, subprotocols=names, proxy=None, open_timeout=20.0):
+            with connect(
+                url, additional_headers=headers, subprotocols=names, proxy=None, open_timeout=PATIENCE
+            ):
                 return Sent(101, b"")
         except InvalidStatus as refused:
             reply = refused.response

@@ -28,6 +28,7 @@ from schemathesis.specs.openapi.checks import (
 
 from assent.client.verbs import VERBS
 from assent.protocol.principal import Role
+from tests.patience import PATIENCE
 from tests.surfaces.http.world import BODIES, OPEN_REPLIES, Place, World
 
 __all__ = ["Findings", "fuzz"]
@@ -41,7 +42,6 @@ _CHECKS = [
 ]
 _LONGEST_WAIT = 0.02
 """Seconds: a long poll that nobody answers would hold up everything else."""
-_PATIENCE = 20.0
 _MOST_FIELDS = 20
 """No body of ours has more."""
 
@@ -140,9 +140,9 @@ def _call(world: World, session: requests.Session, case: Any, headers: dict[str,
         headers
     )  # also where the case leaves its credential out: there are callers without one
     if case.operation.definition.raw["operationId"] not in OPEN_REPLIES:
-        return session.request(**request, timeout=_PATIENCE)
+        return session.request(**request, timeout=PATIENCE)
     with requests.Session() as alone:  # its connection must not be used again
         alone.trust_env = False
-        reply = alone.request(**request, timeout=_PATIENCE, stream=True)
+        reply = alone.request(**request, timeout=PATIENCE, stream=True)
         reply._content = next(reply.iter_content(None)) if reply.ok else reply.content
         return reply

@@ -14,10 +14,10 @@ import msgspec
 
 from assent.client.verbs import VERBS
 from assent.surfaces.http.events import EVENTS
+from tests.patience import PATIENCE
 
 __all__ = ["ROUTES", "Reply", "Route", "hosts", "is_honest", "origins", "pairs", "speak", "write_head"]
 
-_PATIENCE = 20.0
 _SOCKET = {
     "Connection": "Upgrade",
     "Upgrade": "websocket",
@@ -166,7 +166,7 @@ def write_head(
 
 def speak(port: int, text: bytes) -> Reply:
     """Send some bytes on a connection of their own, which stays open as if more was to come; return the reply."""
-    with socket.create_connection(("127.0.0.1", port), _PATIENCE) as line:
+    with socket.create_connection(("127.0.0.1", port), PATIENCE) as line:
         line.sendall(text)
         came = b""
         while not _is_complete(came):

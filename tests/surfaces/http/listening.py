@@ -20,11 +20,9 @@ from assent.client.client import Client
 from assent.surfaces.http.session import KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.testing import FakeClock, throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 
-__all__ = ["PATIENCE", "Address", "Heard", "Listener", "Reader", "ask_two", "post_many", "refusal", "serving"]
-
-PATIENCE = 30.0
-"""Seconds that anything may take on a busy machine before a test gives up."""
+__all__ = ["Address", "Heard", "Listener", "Reader", "ask_two", "post_many", "refusal", "serving"]
 
 
 class Heard(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

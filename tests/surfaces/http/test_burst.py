@@ -7,10 +7,9 @@ from contextlib import ExitStack
 from assent.surfaces.http.connection import MAX_SILENT
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-PATIENCE = 30.0
 
 
 def test_burst_of_requests_that_waited_for_the_server_is_answered_in_full() -> None:

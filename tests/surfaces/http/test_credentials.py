@@ -12,6 +12,7 @@ from assent.client.verbs import VERBS
 from assent.protocol.principal import Role
 from assent.surfaces.http.events import EVENTS
 from assent.surfaces.http.session import cut_secret
+from tests.patience import PATIENCE
 from tests.surfaces.http.credentials import BAD, Thief, a_thief, knock
 from tests.surfaces.http.world import BODIES, CALLS, Place, Sent, Trial, World, a_world
 
@@ -278,6 +279,6 @@ def test_events_of_another_project_do_not_come(neighbours: Neighbours) -> None:
     with connect(url, additional_headers=headers, proxy=None) as socket:
         for place in (neighbours.theirs, neighbours.others, neighbours.ours):
             place.make("open_ask", {"prompt": f"Is {place.project} next?"})
-        told = str(socket.recv(timeout=20.0))
+        told = str(socket.recv(timeout=PATIENCE))
     assert neighbours.ours.project in told
     assert neighbours.theirs.project not in told

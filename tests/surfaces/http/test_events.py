@@ -10,16 +10,8 @@ from assent.protocol.principal import Role
 from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.surfaces.http.telling import Ending
 from assent.testing.server import ThrowawayServer
-from tests.surfaces.http.listening import (
-    PATIENCE,
-    Heard,
-    Listener,
-    Reader,
-    ask_two,
-    post_many,
-    refusal,
-    serving,
-)
+from tests.patience import PATIENCE
+from tests.surfaces.http.listening import Heard, Listener, Reader, ask_two, post_many, refusal, serving
 
 __all__: list[str] = []
 

@@ -12,7 +12,8 @@ from jsonschema import Draft7Validator, Draft202012Validator
 from assent.hub.record import Recorded
 from assent.surfaces.http.telling import Ending
 from assent.testing.server import ThrowawayServer
-from tests.surfaces.http.listening import PATIENCE, Listener, ask_two, serving
+from tests.patience import PATIENCE
+from tests.surfaces.http.listening import Listener, ask_two, serving
 
 __all__: list[str] = []
 

@@ -15,7 +15,8 @@ from assent.client.news import News, Told
 from assent.hub.record import Record
 from assent.protocol.error import StoreBusyError
 from assent.testing import ThrowawayStore, throwaway
-from tests.surfaces.http.listening import PATIENCE, ask_two, post_many
+from tests.patience import PATIENCE
+from tests.surfaces.http.listening import ask_two, post_many
 
 __all__: list[str] = []
 

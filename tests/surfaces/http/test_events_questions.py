@@ -6,9 +6,12 @@ from typing import Any
 import httpx2
 import pytest
 
+from assent.protocol.json_text import Json
+from assent.protocol.notification import NotificationId
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 from tests.proves import proves
-from tests.surfaces.http.listening import PATIENCE, Listener, ask_two, serving
+from tests.surfaces.http.listening import Listener, ask_two, serving
 
 __all__: list[str] = []
 
@@ -164,3 +167,116 @@ def test_dismissing_is_broadcast_and_unblocks_all_the_same(server: ThrowawayServ
     assert (dismissed.status_code, dismissed.json()["dismissed"]) == (200, True)
     assert [event.type for event in heard][-2:] == ["notification.resolved", "task.updated"]
     assert agent.ready()[0].task_id == "T-1"
+
+
+def send(server: ThrowawayServer, token: str, method: str, path: str, body: Any = None) -> httpx2.Response:
+    """Send one request about the project."""
+    url, headers = f"{server.url}/projects/test/{path}", {"Authorization": f"Bearer {token}"}
+    if body is None:
+        return httpx2.request(method, url, headers=headers, timeout=PATIENCE)
+    return httpx2.request(method, url, headers=headers, json=body, timeout=PATIENCE)
+
+
+DROP = "May I drop the production table users?"
+
+
+def ask_about(server: ThrowawayServer, *texts: str) -> list[NotificationId]:
+    """Let the coder of a task ask, each question by itself; return the notifications."""
+    agent = server.agent()
+    agent.create_task("Login", task_id="T-2")
+    told = []
+    for text in texts:
+        asked: Json = [{"text": text}]
+        body: dict[str, Json] = {
+            "agent": "Coder",
+            "sourceId": "T-2",
+            "status": "failed",
+            "open_questions": asked,
+        }
+        handed = agent.hand_in(body).notification
+        assert handed is not None
+        told.append(handed.notification_id)
+    return told
+
+
+def shown(server: ThrowawayServer, token: str) -> list[tuple[str, str | None, str]]:
+    """Return what the next run of the coder is told of each question."""
+    chat = send(server, token, "GET", "tasks/T-2/chat").json()
+    return [(each["text"], each["answer"], each["state"]) for each in chat["answers"]]
+
+
+@pytest.mark.parametrize("way", ["no body", "an empty body", "said so", "DELETE"])
+def test_dismissing_by_any_route_answers_nothing(server: ThrowawayServer, way: str) -> None:
+    """Decision 13: neither with the copy of another answer, nor with another person's line."""
+    ana, bob, coder = server.token("human"), server.token("human", "bob"), server.token("agent", "coder")
+    first, second = ask_about(server, "May I add an index?", DROP)
+    assert patch(server, ana, first, {"responses": answers_to(server, ana, first, "yes")}).status_code == 200
+    lines = [(ana, "yes", None), (ana, "yes", first), (bob, "yes", second), (coder, "yes", second)]
+    for token, text, about in lines:
+        line = {"text": text} | ({} if about is None else {"notificationId": about})
+        assert send(server, token, "POST", "tasks/T-2/chat", line).status_code == 201
+    if way == "DELETE":
+        assert send(server, ana, "DELETE", "notifications").json()["deletedCount"] == 1
+    else:
+        body = {"no body": None, "an empty body": {}, "said so": {"dismissed": True}}[way]
+        assert patch(server, ana, second, body).json()["dismissed"] is True
+    chat = send(server, coder, "GET", "tasks/T-2/chat").json()
+    assert shown(server, coder) == [("May I add an index?", "yes", "answered"), (DROP, None, "declined")]
+    assert chat["answers"][1]["reason"] == "dismissed"
+    assert chat["answers"][1]["notificationId"] == second
+    assert chat["clarification"].splitlines()[1].endswith("-> no answer (declined)")
+    types = [record.type for record in server.agent().log()]
+    assert (types.count("ask.answered"), types.count("ask.declined")) == (1, 1)
+    assert server.agent().find_task("T-2").status == "open"
+
+
+def answers_to(server: ThrowawayServer, token: str, told: str, text: str) -> list[dict[str, str]]:
+    """Return `text` as the responses to a notification."""
+    questions = send(server, token, "GET", f"notifications/{told}").json()["questions"]
+    return [{"questionId": each["id"], "answer": text} for each in questions]
+
+
+@proves("Q23", "Q24")
+def test_reply_in_the_chat_and_a_patch_by_the_same_person_answer(server: ThrowawayServer) -> None:
+    """The text's own two calls: by the person's token, seen by this server, and of nobody else."""
+    ana, bob, coder = server.token("human"), server.token("human", "bob"), server.token("agent", "coder")
+    first, second = ask_about(server, "Which database?", DROP)
+    for token, text, about in [(ana, "SQLite", first), (bob, "yes", second), (ana, "no", second)]:
+        said = {"text": text, "notificationId": about}
+        assert send(server, token, "POST", "tasks/T-2/chat", said).status_code == 201
+    assert patch(server, ana, first).json()["responses"][0]["answer"] == "SQLite"
+    assert server.agent().find_task("T-2").status == "blocked"
+    assert patch(server, ana, second).json()["responses"][0]["answer"] == "no"
+    assert server.agent().find_task("T-2").status == "open"
+    assert shown(server, coder) == [("Which database?", "SQLite", "answered"), (DROP, "no", "answered")]
+    texts = [line["text"] for line in send(server, coder, "GET", "tasks/T-2/chat").json()["messages"]]
+    assert texts == ["SQLite", "yes", "no"]
+    for told in (first, second):
+        ask = server.agent().show(send(server, ana, "GET", f"notifications/{told}").json()["askId"])
+        assert ask.answer is not None
+        assert (ask.answer.by, ask.answer.assurance, ask.answer.via) == ("human:ana", "token", "http")
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        ({"text": "yes", "notificationId": "oq-00000000"}, 404),
+        ({"text": " ", "notificationId": None}, 400),
+        ({"text": "x" * 70_000, "notificationId": None}, 413),
+        ({"text": "yes", "notificationId": 7}, 400),
+    ],
+    ids=["unknown", "blank", "too long", "no text"],
+)
+def test_reply_that_could_not_answer_is_not_posted(
+    server: ThrowawayServer, body: dict[str, Any], status: int
+) -> None:
+    """One sentence, and the chat stays as it was; nor is one posted in the chat of another task."""
+    ana = server.token("human")
+    [told] = ask_about(server, DROP)
+    said = body | ({"notificationId": told} if body["notificationId"] is None else {})
+    refused = send(server, ana, "POST", "tasks/T-2/chat", said)
+    assert refused.status_code == status
+    assert refused.json()["error"]["message"].endswith(".")
+    astray = send(server, ana, "POST", "tasks/T-3/chat", {"text": "yes", "notificationId": told})
+    assert astray.status_code == 400
+    assert send(server, ana, "GET", "tasks/T-2/chat").json()["messages"] == []

@@ -8,7 +8,8 @@ import pytest
 
 from assent.surfaces.http import events
 from assent.testing.server import ThrowawayServer
-from tests.surfaces.http.listening import PATIENCE, Listener, Reader, post_many, serving
+from tests.patience import PATIENCE
+from tests.surfaces.http.listening import Listener, Reader, post_many, serving
 
 __all__: list[str] = []
 

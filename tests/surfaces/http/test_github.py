@@ -14,6 +14,7 @@ from assent.effects.github.rest import RestChannel
 from assent.protocol.ask import Ask, State
 from assent.protocol.error import ConflictError, StillOpen
 from assent.protocol.principal import Assurance
+from assent.protocol.prompt import Option
 from assent.protocol.review import PullRequest
 from assent.surfaces.comment_gate import PostedGate, post_gate
 from assent.surfaces.comment_hook import REPLY_SECONDS, Hook, sign
@@ -384,3 +385,89 @@ def test_plain_number_counts_only_where_one_gate_waits(scene: Scene) -> None:
     assert scene.say("ana", "1").json()["status"] == "waiting"
     assert scene.say("ana", f"/gate {name} 1").json()["ask_ids"] == [second]
     assert scene.say("ana", "1").json()["ask_ids"] == [first]
+
+
+def test_what_cannot_be_undone_is_confirmed_by_a_second_comment_of_the_same_person(scene: Scene) -> None:
+    """Whichever server takes it; the hub is told that it was confirmed, and not before."""
+    opened = scene.agent.open("What now?", [Option("d", "Delete it", destructive=True), "Keep it"])
+    scene.post(scene.agent.show(opened.ask_id))
+    name = opened.ask_id[-6:]
+    scene.double.permissions["mo"] = "write"
+    assert scene.say("ana", f"/gate {name} 1").json()["status"] == "waiting"
+    assert "`Delete it` cannot be undone" in scene.double.comments[-1]["body"]
+    assert scene.say("mo", f"/gate {name} yes").json()["status"] == "waiting"
+    assert scene.agent.show(opened.ask_id).is_open
+    scene.line = scene.start()
+    assert scene.say("ana", f"/gate {name} yes").json()["status"] == "decided"
+    answer = scene.agent.show(opened.ask_id).answer
+    assert answer is not None
+    assert (answer.by, answer.values, answer.text) == ("human:ana@github", {"q1": ("d",)}, "1")
+
+
+def test_delivered_no_to_an_approval_has_its_words(scene: Scene) -> None:
+    """The agent is told them, and the comment says them."""
+    with pytest.raises(StillOpen):
+        scene.agent.approve("Drop it", action={"drop": "users"}, key="drop", wait=0)
+    (asked,) = scene.agent.inbox()
+    scene.post(asked)
+    name = asked.ask_id[-6:]
+    assert scene.say("ana", f"/gate {name} reject not on a Friday").json()["status"] == "decided"
+    answer = scene.agent.show(asked.ask_id).answer
+    assert answer is not None
+    assert (answer.values, answer.reason) == ({"approve": ("Reject",)}, "not on a Friday")
+    told = "**Answered** by `ana`: `Reject`, because `not on a Friday`"
+    assert scene.double.comments[0]["body"].startswith(told)
+
+
+def test_sender_s_own_words_about_itself_are_not_believed(scene: Scene) -> None:
+    """Who it is, where it came in and how sure that is, is what the server saw."""
+    ask_id, name = scene.ask()
+    comment = scene.double.say("reader", f"/gate {name} 1")
+    ana = {"login": "ana", "id": scene.double.number_of("ana"), "type": "User"}
+    told = scene.payload(comment, sender=ana, via="page", assurance="token", permission="admin")
+    told["comment"] = told["comment"] | {"user": ana, "author_association": "OWNER"}
+    headers = {"assent-via": "page", "x-forwarded-user": "ana", "authorization": "Bearer x"}
+    assert scene.deliver(told, headers=headers).json()["status"] == "waiting"
+    assert scene.agent.show(ask_id).is_open
+    mine = scene.payload(scene.double.say("ana", f"/gate {name} 1"), via="page", assurance="terminal")
+    scene.deliver(mine, headers=headers)
+    answer = scene.agent.show(ask_id).answer
+    assert answer is not None
+    assert (answer.via, answer.assurance) == (f"github:{ana['id']}", Assurance.TOKEN)
+
+
+def test_two_people_at_once_and_one_of_them_twice_decide_once(scene: Scene) -> None:
+    """The first comment wins; who was late is told by a sign on theirs."""
+    ask_id, name = scene.ask()
+    scene.double.permissions["mo"] = "write"
+    first = scene.double.say("ana", f"/gate {name} red")
+    second = scene.double.say("mo", f"/gate {name} blue")
+    third = scene.double.say("ana", f"/gate {name} blue")
+    said = [scene.deliver(scene.payload(each)).json()["status"] for each in (second, first, third)]
+    assert said == ["decided", "waiting", "waiting"]
+    answer = scene.agent.show(ask_id).answer
+    assert answer is not None
+    assert answer.by == "human:mo@github"
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+def test_nothing_but_a_delivery_is_taken_there(scene: Scene, method: str) -> None:
+    """Whoever follows a link decides nothing."""
+    ask_id, _ = scene.ask()
+    assert scene.line.request(method, "/github/webhook").status_code in (404, 405)
+    assert scene.agent.show(ask_id).is_open
+
+
+def test_yes_to_another_ask_confirms_neither(scene: Scene) -> None:
+    """Each asks for a yes of its own."""
+    names = []
+    for _ in range(2):
+        opened = scene.agent.open("What now?", [Option("d", "Delete it", destructive=True), "Keep it"])
+        scene.post(scene.agent.show(opened.ask_id))
+        names.append(opened.ask_id[-6:])
+    assert scene.say("ana", f"/gate {names[0]} 1").json()["status"] == "waiting"
+    assert scene.say("ana", f"/gate {names[1]} yes").json()["status"] == "waiting"
+    assert len(scene.agent.inbox()) == 2
+    assert scene.say("ana", f"/gate {names[0]} yes").json()["status"] == "decided"
+    (left,) = scene.agent.inbox()
+    assert left.ask_id.endswith(names[1])

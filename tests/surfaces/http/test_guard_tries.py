@@ -16,11 +16,11 @@ from assent.surfaces.http.connection import make_connection_class
 from assent.surfaces.http.serve import open_socket
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 from tests.surfaces.http.hostile import ROUTES, Reply, hosts, speak, write_head
 
 __all__: list[str] = []
 
-PATIENCE = 20.0
 TRIES = 5
 SILENT = 100
 

@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import httpx2
 import pytest
@@ -14,9 +15,11 @@ from assent.client.history import read_numbers
 from assent.client.http.door import HttpDoor
 from assent.protocol.ask import State
 from assent.protocol.principal import Principal, Role
+from assent.protocol.token import ALL_PROJECTS
 from assent.surfaces.http.asks import MAX_ASKS_BYTES
 from assent.testing import FakeClock, ThrowawayStore, throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -26,7 +29,7 @@ LARGE = 400_000
 def get(server: ThrowawayServer, secret: str, path: str) -> httpx2.Response:
     """Ask the server for something."""
     return httpx2.get(
-        server.url + path, headers={"authorization": f"Bearer {secret}"}, trust_env=False, timeout=30.0
+        server.url + path, headers={"authorization": f"Bearer {secret}"}, trust_env=False, timeout=PATIENCE
     )
 
 
@@ -40,6 +43,27 @@ def open_ten(store: ThrowawayStore) -> list[str]:
     for number in range(10):
         store.agent(project=f"p{number % 2}").open(f"Question {number}", ["A", "B"])
     return [f"Question {number}" for number in reversed(range(10))]
+
+
+def test_ask_is_found_by_its_key_whatever_its_state_and_only_in_the_callers_projects() -> None:
+    """Directly, among any number of others; a key of another project is nobody's business."""
+    key = "a key: 100% of it&?"
+    with throwaway() as store, ThrowawayServer(store) as server:
+        for project in ("p0", "p1"):
+            ask = store.agent(project=project).open(f"In {project}?", ["A", "B"], key=key).ask
+            store.agent(project=project).withdraw(ask.ask_id)
+            store.agent(project=project).open("Another?", ["A", "B"], key="another")
+        secret = server.token("agent", "coder", projects=("p0",))
+        found = get(server, secret, f"/projects/p0/asks?key={quote(key)}&state=open").json()
+        assert titles(found) == ["In p0?"]
+        assert titles(get(server, secret, f"/asks?key={quote(key)}").json()) == ["In p0?"]
+        everywhere = server.token("human", "ana", projects=(ALL_PROJECTS,))
+        assert sorted(titles(get(server, everywhere, f"/asks?key={quote(key)}").json())) == [
+            "In p0?",
+            "In p1?",
+        ]
+        assert titles(get(server, secret, "/projects/p0/asks?key=none").json()) == []
+        assert get(server, secret, f"/projects/p1/asks?key={quote(key)}").status_code == 404
 
 
 @pytest.mark.parametrize("state", ["open", "all"])

@@ -5,10 +5,9 @@ import socket
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
 from tests.cli.shell import wait_for
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-PATIENCE = 10.0
 
 
 def test_long_poll_whose_client_is_gone_ends_with_it() -> None:

@@ -20,11 +20,11 @@ from assent.surfaces.http.metrics import Metrics
 from assent.surfaces.http.watch import Watches
 from assent.testing import FakeClock, throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 from tests.surfaces.http.hostile import speak, write_head
 
 __all__: list[str] = []
 
-BOUND = 20.0
 SECRET = "zugzwang"
 """A word that agents and people use in these tests, and no label may have."""
 
@@ -62,7 +62,7 @@ def a_counted_server(clock: FakeClock | None = None) -> Iterator[ThrowawayServer
 def fetch(server: ThrowawayServer, secret: str, path: str = "/metrics") -> httpx2.Response:
     """Ask for the metrics with a token; an empty one is none."""
     headers = {"authorization": f"Bearer {secret}"} if secret else {}
-    return httpx2.get(f"{server.url}{path}", headers=headers, trust_env=False, timeout=BOUND)
+    return httpx2.get(f"{server.url}{path}", headers=headers, trust_env=False, timeout=PATIENCE)
 
 
 def read(server: ThrowawayServer) -> Samples:
@@ -75,7 +75,7 @@ def read(server: ThrowawayServer) -> Samples:
 
 def read_until(server: ThrowawayServer, is_so: Callable[[Samples], bool]) -> Samples:
     """Return the first samples of which this is true."""
-    until = time.monotonic() + BOUND
+    until = time.monotonic() + PATIENCE
     while not is_so(samples := read(server)):
         assert time.monotonic() < until, samples
     return samples
@@ -142,17 +142,17 @@ def test_whoever_waits_or_follows_is_counted_as_long_as_they_do() -> None:
     with a_counted_server() as server:
         agent, person = server.agent(), server.person()
         ask = agent.open("Which?")
-        waiting = threading.Thread(target=lambda: agent.wait(ask.ask_id, BOUND), daemon=True)
+        waiting = threading.Thread(target=lambda: agent.wait(ask.ask_id, PATIENCE), daemon=True)
         waiting.start()
         url = f"{server.url}/projects/test/events?after=0"
         headers = {"authorization": f"Bearer {server.token(Role.OBSERVER, 'eve')}"}
-        with httpx2.stream("GET", url, headers=headers, trust_env=False, timeout=BOUND) as stream:
+        with httpx2.stream("GET", url, headers=headers, trust_env=False, timeout=PATIENCE) as stream:
             lines = stream.iter_lines()
             while "ask.opened" not in next(lines):
                 pass
             samples = read_until(server, lambda now: now.of("waits") == now.of("waiting_requests") == 1)
             person.answer(ask.ask_id, "yes")
-        waiting.join(BOUND)
+        waiting.join(PATIENCE)
         assert not waiting.is_alive()
         with agent.run(mode="loop", max=1) as run:
             driven = read(server).of("leases")
@@ -171,11 +171,11 @@ def test_wakes_are_counted_by_what_brought_them() -> None:
     with a_counted_server() as server:
         agent = server.agent()
         ask = agent.open("Which?")
-        waiting = threading.Thread(target=lambda: agent.wait(ask.ask_id, BOUND), daemon=True)
+        waiting = threading.Thread(target=lambda: agent.wait(ask.ask_id, PATIENCE), daemon=True)
         waiting.start()
         read_until(server, lambda now: now.of("waits") == 1)
         server.store.person().answer(ask.ask_id, "yes")  # by a hub of its own, as another process has
-        waiting.join(BOUND)
+        waiting.join(PATIENCE)
         samples = read(server)
     assert samples.of("wakes_total", by="ring") + samples.of("wakes_total", by="clock") == 1
 

@@ -1,6 +1,5 @@
 """What the script of the sign-in page sends and keeps, in Node with as much of a browser as they touch."""
 
-import shutil
 import subprocess
 from importlib.resources import files
 from pathlib import Path
@@ -9,9 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.patience import PATIENCE
+from tools.node import find_node
+
 __all__: list[str] = []
 
-PATIENCE = 30.0
 KEY = 32 * "7"
 
 # Runs one script of the page. What it sends is answered from REPLIES, by path; at the end all that it did is printed.
@@ -63,14 +64,12 @@ console.log(JSON.stringify({ ...seen, shown, told, kept: Object.fromEntries(kept
 
 def run(folder: Path, script: str, replies: dict[str, Any], *deeds: list[Any], **given: Any) -> Any:
     """Run a script of the page, and do something in it; return what it sent, kept and showed."""
-    node = shutil.which("node")
-    assert node is not None, "The page's scripts are tested with node."
     for name in ("session", script):
         text = files("assent.surfaces.http").joinpath("page", f"{name}.js").read_text()
         folder.joinpath(f"{name}.mjs").write_text(text.replace('"/page/session.js"', '"./session.mjs"'))
     folder.joinpath("browser.mjs").write_text(BROWSER)
     told = {"hash": "", "stored": {}, "replies": replies, "deeds": deeds} | given
-    command = [node, "browser.mjs", str(folder / f"{script}.mjs"), msgspec.json.encode(told).decode()]
+    command = [find_node(), "browser.mjs", str(folder / f"{script}.mjs"), msgspec.json.encode(told).decode()]
     ran = subprocess.run(command, cwd=folder, capture_output=True, timeout=PATIENCE, check=True)
     return msgspec.json.decode(ran.stdout)
 

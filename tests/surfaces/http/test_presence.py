@@ -117,7 +117,7 @@ def test_one_page_is_told_of_a_bounded_number(monkeypatch: pytest.MonkeyPatch) -
 
 def look(world: World, secret: str, **body: Any) -> tuple[int, Any]:
     """Say over HTTP what a page shows; return what is told."""
-    headers = {"authorization": f"Bearer {secret}", "assent-via": "page"}
+    headers = {"authorization": f"Bearer {secret}"}
     reply = world.line.put("/presence", json=body, headers=headers)
     return reply.status_code, reply.json()
 
@@ -132,7 +132,7 @@ def test_presence_over_http_reaches_who_may_see_it_and_is_written_nowhere() -> N
         assert look(world, sam, page="page-0001", project="shop", ask_id="ask_1") == (200, {"present": []})
         status, told = look(world, eve, page="page-0001", project="shop")
         [seen] = told["present"]
-        assert (status, seen["by"], seen["via"], seen["ask_id"]) == (200, "human:sam", "page", "ask_1")
+        assert (status, seen["by"], seen["via"], seen["ask_id"]) == (200, "human:sam", "http", "ask_1")
         assert look(world, jo, page="page-0001", project="bank") == (200, {"present": []})
         foreign, missing = (look(world, jo, page="page-0001", project=name) for name in ("shop", "nowhere"))
         assert (foreign[0], foreign) == (404, missing)

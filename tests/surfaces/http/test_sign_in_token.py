@@ -13,10 +13,9 @@ from assent.surfaces.http.session import KEY_HEADER, cookie_name
 from assent.surfaces.http.sign_in import SESSION_SECONDS
 from assent.testing import FakeClock, throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
-
-PATIENCE = 30.0
 
 
 class Desk:

@@ -18,6 +18,7 @@ from assent.client.embedded import EmbeddedDoor
 from assent.protocol.ask import Ask, State
 from assent.protocol.error import AssentError, StillOpen
 from assent.protocol.principal import Assurance
+from assent.protocol.prompt import Option
 from assent.surfaces.http import slack as slack_door
 from assent.surfaces.http.app import build_app
 from assent.surfaces.http.guard import Guard
@@ -25,9 +26,9 @@ from assent.surfaces.http.names import names_of
 from assent.surfaces.http.site import Site
 from assent.surfaces.http.slack import SLACK_PATH, slack_routes
 from assent.testing import FakeClock, throwaway
+from tests.patience import PATIENCE
 from tests.samples import NOON
 from tests.surfaces.notify.office import Office
-from tests.surfaces.notify.sink import PATIENCE
 from tests.surfaces.notify.slack_double import CHANNEL, SlackDouble, slack_double
 
 __all__: list[str] = []
@@ -85,6 +86,7 @@ class Scene:
             },
             "channel": {"id": CHANNEL, "name": "shop"},
             "response_url": REPLY_URL,
+            "trigger_id": "12321423423.333649436676.d8c1bb837935619ccad0f624c448ffb3",
             "actions": [{"type": "button", "action_id": "assent:1", "block_id": "x", "value": value}],
         } | changes
 
@@ -112,6 +114,19 @@ class Scene:
             "x-slack-request-timestamp": moment,
             "x-slack-signature": signature,
         }
+
+    def send_dialog(self, words: str, user: str = ANA, **changes: Any) -> httpx2.Response:
+        """Fill in the last dialog and send it, as Slack tells it."""
+        view = self.slack.dialogs[-1]
+        typed = {"words": {"words": {"type": "plain_text_input", "value": words}}}
+        told = {"id": "V0", "private_metadata": view["private_metadata"], "state": {"values": typed}}
+        payload = {
+            "type": "view_submission",
+            "user": {"id": user, "team_id": "T0"},
+            "response_urls": [],
+            "view": told | changes,
+        }
+        return self.deliver(payload)
 
     def state(self, ask: Ask) -> State:
         """Return how an ask is now."""
@@ -148,6 +163,124 @@ def test_press_of_decline_declines(scene: Scene) -> None:
     (ask,) = scene.office.person.inbox()
     scene.press("Decline")
     assert scene.state(ask) is State.DECLINED
+
+
+def test_no_with_words_is_asked_for_in_a_dialog_and_tells_them(scene: Scene) -> None:
+    """The press itself decides nothing; a dialog that is closed leaves nothing behind. Also of an approval."""
+    with pytest.raises(StillOpen):
+        scene.office.agent.approve("Drop it", action={"drop": "users"}, key="drop", wait=0)
+    scene.office.send()
+    (ask,) = scene.office.person.inbox()
+    for _ in range(2):
+        assert scene.press("Decline, and say why").content == b""
+        assert scene.state(ask) is State.OPEN
+    assert scene.slack.dialogs[-1]["blocks"][0]["text"]["text"] == "> Drop it"
+    assert scene.send_dialog(" Not on a Friday. ").content == b""
+    outcome = scene.office.person.show(ask.ask_id).outcome
+    assert outcome is not None
+    assert (outcome.state, outcome.reason) == (State.DECLINED, "Not on a Friday.")
+    assert (outcome.by, outcome.via) == ("human:ana@slack", f"slack:{ANA}")
+    scene.office.send()
+    assert 'Reason: "Not on a Friday.".' in scene.slack.shown()
+
+
+def test_dialog_of_somebody_else_or_of_what_is_over_decides_nothing(scene: Scene) -> None:
+    """It says why, where it stands."""
+    ask = scene.ask()
+    scene.press("Decline, and say why", EVE)
+    assert (scene.slack.dialogs, scene.told) == ([], [(REPLY_URL, NOT_NAMED)])
+    scene.press("Decline, and say why")
+    refused = scene.send_dialog("No.", EVE)
+    assert refused.json() == {"response_action": "errors", "errors": {"words": NOT_NAMED}}
+    said = json.loads(scene.slack.dialogs[-1]["private_metadata"])
+    for change in ({"key": "Blue"}, {"has_words": False}, {"place": "C0:1"}, {"digest": "0"}):
+        assert scene.send_dialog("x", private_metadata=json.dumps(said | change)).json()["errors"]
+    assert scene.state(ask) is State.OPEN
+    scene.office.answer(ask)
+    late = scene.send_dialog("No.").json()["errors"]["words"]
+    assert late.startswith("Too late, nothing was changed: ana answered at ")
+    scene.press("Decline, and say why")
+    assert len(scene.slack.dialogs) == 1
+    assert scene.told[-1][1] == late
+
+
+def test_dialog_that_slack_does_not_open_is_told_and_decides_nothing(scene: Scene) -> None:
+    """The other button still says no."""
+    ask = scene.ask()
+    scene.slack.refusals = ["expired_trigger_id"]
+    scene.press("Decline, and say why")
+    assert scene.told == [(REPLY_URL, "Slack refused it: expired_trigger_id.")]
+    assert scene.state(ask) is State.OPEN
+
+
+def test_what_cannot_be_undone_counts_from_a_button_before_which_slack_asks(scene: Scene) -> None:
+    """A press that comes without that says nothing more than what the hub says to everybody."""
+    ask = scene.ask(options=[Option("d", "Delete it", destructive=True), Option("k", "Keep it")])
+    button = scene.slack.buttons()["Delete it"]
+    assert button["confirm"]["text"]["text"] == '"Delete it" cannot be undone.'
+    bare = {name: value for name, value in json.loads(button["value"]).items() if name != "is_confirmed"}
+    scene.deliver(scene.payload(json.dumps(bare)))
+    assert scene.told[0][1].startswith('"Delete it" cannot be undone: confirm that you mean it.')
+    assert scene.state(ask) is State.OPEN
+    scene.press("Delete it")
+    assert scene.state(ask) is State.ANSWERED
+
+
+def test_press_in_the_message_of_another_ask_decides_neither(scene: Scene) -> None:
+    """Both messages are ours; a button counts where it was put."""
+    first = scene.ask()
+    place = scene.slack.only["ts"]
+    value = scene.slack.buttons()["Blue"]["value"]
+    scene.slack.messages.clear()
+    second = scene.ask("Which size?", ["S", "L"])
+    scene.deliver(scene.payload(value))
+    scene.press("L", container={"channel_id": CHANNEL, "message_ts": place})
+    assert scene.told == [(REPLY_URL, NOT_NAMED)] * 2
+    assert (scene.state(first), scene.state(second)) == (State.OPEN, State.OPEN)
+
+
+def test_two_people_who_press_at_once_decide_once(scene: Scene) -> None:
+    """The second is told who was first, and so is the first when they press again."""
+    scene.office.remove("team")
+    scene.office.add(scene.slack.address, "team", people={ANA: "ana", EVE: "eve"})
+    ask = scene.ask()
+    blue, red = (scene.slack.buttons()[label]["value"] for label in ("Blue", "Red"))
+    scene.deliver(scene.payload(blue, EVE))
+    scene.deliver(scene.payload(red))
+    scene.deliver(scene.payload(red, EVE))
+    answer = scene.office.person.show(ask.ask_id).answer
+    assert answer is not None
+    assert (answer.by, answer.values) == ("human:eve@slack", {"q1": ("Blue",)})
+    assert {text.partition(" at ")[0] for _, text in scene.told} == {
+        "Too late, nothing was changed: eve@slack answered"
+    }
+
+
+def test_sender_s_own_words_about_itself_are_not_believed(scene: Scene) -> None:
+    """Who it is, where it came in and how sure that is, is what the server saw."""
+    ask = scene.ask()
+    value = scene.slack.buttons()["Blue"]["value"]
+    said = json.dumps(json.loads(value) | {"assurance": "token", "via": "page", "by": "human:root"})
+    told = scene.payload(said, assurance="token", via="page", unattended=False)
+    told["user"] |= {"name": "root", "assurance": "token"}
+    scene.deliver(told, headers={"assent-via": "page", "x-forwarded-user": "root"})
+    answer = scene.office.person.show(ask.ask_id).answer
+    assert answer is not None
+    assert (answer.by, answer.via, answer.assurance) == (
+        "human:ana@slack",
+        f"slack:{ANA}",
+        Assurance.DECLARED,
+    )
+
+
+@pytest.mark.parametrize("method", ["GET", "HEAD", "PUT", "DELETE", "OPTIONS"])
+def test_whoever_follows_a_link_decides_nothing(scene: Scene, method: str) -> None:
+    """Slack, phones and mail programs fetch what they show."""
+    ask = scene.ask()
+    value = scene.slack.buttons()["Blue"]["value"]
+    address = f"{SLACK_PATH}?{urlencode({'payload': json.dumps(scene.payload(value))})}"
+    assert scene.line.request(method, address).status_code == 405
+    assert scene.state(ask) is State.OPEN
 
 
 def test_press_that_would_approve_is_refused(scene: Scene) -> None:

@@ -22,10 +22,10 @@ from assent.protocol.principal import Role
 from assent.surfaces.http.traces import ServerTraces
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
-BOUND = 20.0
 SECRET = "zugzwang"
 """A word that agents and people use in these tests, and no span may have."""
 TRACE_ID = "0af7651916cd43dd8448eb211c80319c"
@@ -53,7 +53,7 @@ def a_traced_server() -> Iterator[ThrowawayServer]:
 
 def find(exporter: InMemorySpanExporter, name: str) -> list[ReadableSpan]:
     """Return the spans of this name that are over; those of a reply may end a moment after it was read."""
-    until = time.monotonic() + BOUND
+    until = time.monotonic() + PATIENCE
     while True:
         found = [span for span in exporter.get_finished_spans() if span.name == name]
         if found or time.monotonic() > until:
@@ -94,14 +94,14 @@ def test_ask_is_one_trace_from_the_agent_to_the_commit(exporter: InMemorySpanExp
         agent, person = server.agent(), server.person()
         told: list[object] = []
         asking = threading.Thread(
-            target=lambda: told.append(agent.ask(f"{SECRET}?", ["A", "B"], wait=BOUND)), daemon=True
+            target=lambda: told.append(agent.ask(f"{SECRET}?", ["A", "B"], wait=PATIENCE)), daemon=True
         )
         asking.start()
         (command,) = find(exporter, "assent OpenAsk")
         assert [span for span in exporter.get_finished_spans() if span.name == "assent ask"] == []
         (ask,) = person.inbox()
         person.answer(ask.ask_id, "1")
-        asking.join(BOUND)
+        asking.join(PATIENCE)
     assert told == ["A"]
     asked, request = only(exporter, "assent ask"), only(exporter, "POST /projects/{project}/asks")
     assert parent_of(asked) is None
@@ -219,7 +219,7 @@ def test_nothing_of_opentelemetry_or_prometheus_is_loaded_by_asking(tmp_path: ob
         "print(*[name for name in sys.modules if name.startswith(('opentelemetry', 'prometheus'))])\n"
     )
     done = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=BOUND
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=PATIENCE
     )
     assert done.stdout.split() == []
 
@@ -241,7 +241,7 @@ def test_provider_that_is_set_later_is_noticed(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", None)
     assert traces.sender() is None
     monkeypatch.setattr(trace, "_TRACER_PROVIDER", TracerProvider(shutdown_on_exit=False))
-    until = time.monotonic() + BOUND
+    until = time.monotonic() + PATIENCE
     while not traces.is_awake:
         assert time.monotonic() < until
     assert traces.sender() is not None

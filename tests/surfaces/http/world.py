@@ -22,6 +22,7 @@ from assent.protocol.principal import Assurance, Role
 from assent.surfaces.http.events import EVENTS
 from assent.testing import FakeClock, ThrowawayStore, throwaway
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 
 __all__ = ["BODIES", "CALLS", "OPEN_REPLIES", "Place", "Sent", "Trial", "World", "a_world"]
 
@@ -69,7 +70,7 @@ class World:
         self.store, self.server = store, server
         self.tokens = {role: server.token(role, f"a-{role}") for role in Role}
         """A secret for each role, good in every project."""
-        self.line = httpx2.Client(base_url=server.url, timeout=30.0, trust_env=False)
+        self.line = httpx2.Client(base_url=server.url, timeout=PATIENCE, trust_env=False)
         self._numbers = itertools.count(1)
         self._held = ExitStack()
         self._lines: list[Iterator[bytes]] = []

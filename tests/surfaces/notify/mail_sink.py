@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
-from tests.surfaces.notify.sink import CERTIFICATE, KEY, PATIENCE
+from tests.patience import PATIENCE
+from tests.surfaces.notify.sink import CERTIFICATE, KEY
 
 __all__ = ["Letterbox", "Mail", "mail_sink"]
 

@@ -12,13 +12,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CERTIFICATE", "KEY", "PATIENCE", "Answer", "Sent", "Sink", "sink"]
+from tests.patience import PATIENCE
+
+__all__ = ["CERTIFICATE", "KEY", "Answer", "Sent", "Sink", "sink"]
 
 _TLS = Path(__file__).parents[2] / "cli" / "tls"
 CERTIFICATE, KEY = _TLS / "cert.pem", _TLS / "key.pem"
 """Of localhost, signed by itself: good for whoever is told to believe it (SSL_CERT_FILE)."""
-PATIENCE = 20.0
-"""No single wait of these tests is longer."""
 
 
 @dataclass

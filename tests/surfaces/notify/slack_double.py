@@ -22,6 +22,7 @@ ARGUMENTS = {
         *("channel", "text", "blocks", "thread_ts", "mrkdwn", "unfurl_links", "unfurl_media"),
     },
     "chat.update": {"channel", "ts", "text", "blocks"},
+    "views.open": {"trigger_id", "view"},
 }
 
 
@@ -36,6 +37,8 @@ class SlackDouble:
         self.faults: list[str] = []
         self.refusals: list[str] = []
         """What the next calls are refused with."""
+        self.dialogs: list[dict[str, Any]] = []
+        """Those that were opened, the last one last."""
         self._moment = 1_700_000_000
 
     @property
@@ -75,6 +78,9 @@ class SlackDouble:
         except AssertionError as fault:
             self.faults.append(f"{method}: {fault}")
             return _say(error="invalid_arguments")
+        if method == "views.open":
+            self.dialogs.append(body["view"])
+            return _say(view=body["view"])
         if method == "chat.update":
             if body["ts"] not in self.messages:
                 return _say(error="message_not_found")
@@ -88,6 +94,10 @@ class SlackDouble:
     def _check(self, method: str, body: dict[str, Any]) -> None:
         unknown = set(body) - ARGUMENTS[method]
         assert not unknown, f"no arguments of it: {unknown}"
+        if method == "views.open":
+            assert body["trigger_id"], "trigger_id"
+            _check_dialog(body["view"])
+            return
         assert body["channel"] == CHANNEL, "no such channel"
         assert 0 < len(body["text"]) <= 4_000, "text"
         blocks = body.get("blocks", [])
@@ -101,6 +111,17 @@ class SlackDouble:
                 assert 0 < len(block["elements"]) <= 25, "elements"
                 for element in block["elements"]:
                     _check_button(element)
+
+
+def _check_dialog(view: dict[str, Any]) -> None:
+    assert view["type"] == "modal", "type"
+    assert len(view["private_metadata"]) <= 3_000, "private_metadata"
+    assert len(view["callback_id"]) <= 255, "callback_id"
+    for name in ("title", "submit", "close"):
+        assert 0 < len(view[name]["text"]) <= 24, name
+    assert [block["type"] for block in view["blocks"]] == ["section", "input"], "blocks"
+    field = view["blocks"][1]["element"]
+    assert (field["type"], field["max_length"] <= 3_000) == ("plain_text_input", True), "field"
 
 
 def _check_button(button: dict[str, Any]) -> None:

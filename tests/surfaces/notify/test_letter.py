@@ -4,6 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from assent.protocol.ask import Ask, Kind, State
+from assent.protocol.principal import Assurance
 from assent.protocol.prompt import question
 from assent.protocol.target import Notice, What
 from assent.surfaces.notify.letter import CUT, link_to, write_letter
@@ -74,3 +75,30 @@ def test_link_holds_whatever_a_project_is_called() -> None:
     """It stays one address, and leads to that ask."""
     ask = replace(ASK, project="a/b <c>|#d")
     assert link_to("https://h", ask) == "https://h/#/inbox/a%2Fb%20%3Cc%3E%7C%23d/ask_000000000000000001"
+
+
+def test_letter_of_an_escalation_says_who_is_asked_now() -> None:
+    """By their name here, on one line whatever it is."""
+    head = write_letter(notice(What.ESCALATED, replace(ASK, escalate_to="human:sam")), "").head
+    assert head == "A question in shop is overdue, and sam is asked now, too"
+    assert "\n" not in write_letter(notice(What.ESCALATED, replace(ASK, escalate_to="sam\nx")), "").head
+
+
+@pytest.mark.parametrize(
+    ("parts", "mark"),
+    [
+        ({}, ""),
+        ({"assurance": Assurance.HOST}, " (by an agent's host)"),
+        ({"assurance": Assurance.TOKEN, "is_unattended": True}, " (unattended)"),
+        ({"assurance": Assurance.HOST, "is_unattended": True}, " (by an agent's host, unattended)"),
+    ],
+)
+def test_letter_marks_an_end_of_which_nobody_here_has_seen_a_person(
+    parts: dict[str, object], mark: str
+) -> None:
+    """An answer and a no alike; also where the words behind the mark are long."""
+    answered = replace(ASK, state=State.ANSWERED, answer=replace(new_answer(), **parts))
+    assert write_letter(notice(What.ENDED, answered), "").foot.startswith(f"ana{mark} answered at ")
+    outcome = replace(new_outcome(State.DECLINED, reason="x" * 1_000), **parts)
+    declined = replace(ASK, state=State.DECLINED, outcome=outcome)
+    assert write_letter(notice(What.ENDED, declined), "").foot.startswith(f"ana{mark} declined at ")

@@ -13,9 +13,10 @@ from assent.protocol.target import Notice
 from assent.surfaces.notify.delivery import DeliveryError, Parcel
 from assent.surfaces.notify.sender import MOST_TRIES, Sender, pause_after
 from tests.cli.shell import wait_for
+from tests.patience import PATIENCE
 from tests.surfaces.notify.mail_sink import Letterbox
 from tests.surfaces.notify.office import SIGNING, Office
-from tests.surfaces.notify.sink import PATIENCE, Answer, Sink
+from tests.surfaces.notify.sink import Answer, Sink
 from tests.surfaces.notify.slack_double import TOKEN, SlackDouble
 
 __all__: list[str] = []

@@ -25,6 +25,7 @@ from tests.surfaces.notify.slack_double import CHANNEL, SlackDouble
 __all__: list[str] = []
 
 PEOPLE = {"U024BE7LH": "ana"}
+NO = ["Decline", "Decline, and say why"]
 
 
 @pytest.fixture
@@ -48,12 +49,13 @@ def test_message_has_a_button_for_each_option_and_one_to_decline(
         f"<{URL}/#/inbox/shop/{ask.ask_id}|Open it in the inbox>"
     )
     buttons = channel.buttons()
-    assert list(buttons) == ["Red", "Blue", "Decline"]
+    assert list(buttons) == ["Red", "Blue", *NO]
     pressed = {label: read_press(button["value"]) for label, button in buttons.items()}
     assert {label: press.key for label, press in pressed.items()} == {
         "Red": "Red",
         "Blue": "Blue",
         "Decline": None,
+        "Decline, and say why": None,
     }
     assert {(press.project, press.ask_id, press.digest) for press in pressed.values()} == {
         ("shop", ask.ask_id, ask.digest)
@@ -109,7 +111,7 @@ def test_agent_s_text_is_no_markup_and_nothing_of_it_is_hidden(office: Office, c
     assert "&lt;!channel&gt;" in channel.only["text"]
     assert "<!" not in channel.only["text"]
     assert channel.only["mrkdwn"] is False
-    assert list(channel.buttons()) == ["Yes<U+202E>", "<@U1> & co", "Decline"]
+    assert list(channel.buttons()) == ["Yes<U+202E>", "<@U1> & co", *NO]
 
 
 def test_approval_can_only_be_declined_there(office: Office, channel: SlackDouble) -> None:
@@ -117,7 +119,7 @@ def test_approval_can_only_be_declined_there(office: Office, channel: SlackDoubl
     with pytest.raises(StillOpen):
         office.agent.approve("Drop it", action={"drop": "users"}, wait=0)
     office.send()
-    assert list(channel.buttons()) == ["Decline"]
+    assert list(channel.buttons()) == NO
     assert "Open it in the inbox" in channel.shown()
     assert "users" not in json.dumps(channel.only)
 
@@ -159,7 +161,7 @@ def test_what_a_message_cannot_show_whole_is_linked_and_can_be_declined(
     """A press must not say yes to what was not seen."""
     office.ask(options=options, body=body)
     office.send()
-    assert list(channel.buttons()) == ["Decline"]
+    assert list(channel.buttons()) == NO
     assert "Open it in the inbox" in channel.shown()
 
 
@@ -170,7 +172,7 @@ def test_message_with_buttons_shows_all_of_the_prompt(office: Office, channel: S
     office.send()
     assert "x" * 2_500 in channel.shown()
     assert "> Red (recommended): As before" in channel.shown()
-    assert list(channel.buttons()) == ["Red", "Blue", "Decline"]
+    assert list(channel.buttons()) == ["Red", "Blue", *NO]
 
 
 def test_press_that_cannot_be_undone_is_asked_about_twice(office: Office, channel: SlackDouble) -> None:
@@ -181,6 +183,8 @@ def test_press_that_cannot_be_undone_is_asked_about_twice(office: Office, channe
     assert buttons["Delete it"]["style"] == "danger"
     assert buttons["Delete it"]["confirm"]["text"]["text"] == '"Delete it" cannot be undone.'
     assert "confirm" not in buttons["Keep it"]
+    asked_first = {label: read_press(button["value"]).is_confirmed for label, button in buttons.items()}
+    assert [label for label, is_confirmed in asked_first.items() if is_confirmed] == ["Delete it"]
 
 
 @pytest.mark.parametrize(

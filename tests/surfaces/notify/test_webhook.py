@@ -64,7 +64,10 @@ def test_webhook_is_signed_as_the_standard_says(office: Office, hook: Sink) -> N
         "run_id": None,
         "opened_at": "2030-01-01T12:00:00Z",
         "deadline": None,
+        "escalate_to": None,
         "ended_by": None,
+        "assurance": None,
+        "is_unattended": False,
         "link": f"{URL}/#/inbox/shop/{ask.ask_id}",
         "sequence": 2,
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 from playwright.sync_api import Locator, Page, expect
 
 __all__ = [
-    "PATIENCE",
     "choose",
     "hold_the_beat",
     "let_the_beat_pass",
@@ -16,8 +15,6 @@ __all__ = [
     "title_of_card",
 ]
 
-PATIENCE = 20.0
-"""Seconds that anything may take on a busy machine before a test gives up."""
 
 # Keeps the timers of the beat, and no other, until the test lets them go.
 _HOLD = """

@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
-import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,7 +17,6 @@ from urllib.parse import urlsplit
 
 import httpx2
 import msgspec
-import playwright
 from playwright.sync_api import (
     Browser,
     BrowserContext,
@@ -31,7 +28,9 @@ from playwright.sync_api import (
     sync_playwright,
 )
 
-from tools.browser import look
+from tests.patience import PATIENCE
+from tools.browser import NONE, look
+from tools.node import find_node
 
 __all__ = [
     "DESKTOP",
@@ -43,14 +42,13 @@ __all__ = [
     "Viewport",
     "a_browser",
     "axe",
-    "help_node",
     "new_context",
     "session_state",
     "who",
 ]
 
 GIVEN = os.environ.get("ASSENT_BROWSER", "")  # now: for the tests themselves the variable is gone
-PATIENCE_MILLISECONDS = 15_000
+PATIENCE_MILLISECONDS = 1_000 * int(PATIENCE)
 FLAGS = (
     "--no-sandbox",
     "--disable-gpu",
@@ -164,11 +162,13 @@ class SharedBrowser:
 def a_browser() -> Iterator[SharedBrowser]:
     """Start the browser that `make test` found, or one that is there already; it is closed at the end."""
     found = GIVEN or look()
-    if not found:
+    if not found or found == NONE:
         raise AssertionError(
             "The page is tested in a real Chromium, and none is here: `make test` fetches one."
         )
-    help_node(Path(str(playwright.__file__)).parent / "driver" / "node")
+    os.environ.setdefault(
+        "PLAYWRIGHT_NODEJS_PATH", find_node()
+    )  # its own wants libatomic, which a bare machine lacks
     expect.set_options(timeout=PATIENCE_MILLISECONDS)
     driver = sync_playwright().start()
     shared = SharedBrowser(driver.chromium.launch(executable_path=found, args=list(FLAGS)))
@@ -176,16 +176,6 @@ def a_browser() -> Iterator[SharedBrowser]:
     with shared.taken() as browser:
         browser.close()
         driver.stop()
-
-
-def help_node(own: Path) -> None:
-    """Take the machine's own Node where the one that playwright brings along lacks a library (libatomic)."""
-    node = shutil.which("node")
-    if node is None or "PLAYWRIGHT_NODEJS_PATH" in os.environ:
-        return
-    tried = subprocess.run([own, "--version"], capture_output=True, timeout=60, check=False)
-    if tried.returncode:
-        os.environ["PLAYWRIGHT_NODEJS_PATH"] = node
 
 
 def session_state(url: str, secret: str) -> StorageState:

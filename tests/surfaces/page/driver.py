@@ -9,7 +9,8 @@ from typing import Self
 from assent.protocol.principal import Role
 from assent.testing.server import ThrowawayServer
 from tests.cli.drive import next_line
-from tests.cli.shell import PATIENCE
+from tests.patience import PATIENCE
+from tools.warm import spawn
 
 __all__ = ["Driver"]
 
@@ -35,7 +36,7 @@ class Driver:
             "ASSENT_TOKEN": site.token(Role.AGENT, "coder"),
             "ASSENT_PROJECT": site.store.project,
         }
-        self.process = subprocess.Popen(
+        self.process = spawn(
             [sys.executable, "-c", _DRIVER, run_id, title],
             env=environ,
             stdin=subprocess.PIPE,

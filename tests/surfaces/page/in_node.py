@@ -1,16 +1,17 @@
 """Modules of the page in Node: what in them is pure is called there, many cases in one run, with nothing of a browser."""
 
 import json
-import shutil
 import subprocess
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Any
 
+from tests.patience import PATIENCE
+from tools.node import find_node
+
 __all__ = ["call"]
 
-PATIENCE = 30.0
 _CALL = """
 import told from "./told.js";
 const given = JSON.parse(await new Response(process.stdin).text());
@@ -20,8 +21,6 @@ process.stdout.write(JSON.stringify(await told(given)));
 
 def call(folder: Path, module: str, given: object = None) -> Any:
     """Return what the default function of a module makes of `given`; it imports the page's own as `/page/…`, as they do."""
-    node = shutil.which("node")
-    assert node is not None, "The page's modules are tested with node."
     page = folder / "page"
     _copy(files("assent.surfaces.http") / "page", page, page)
     (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
@@ -29,7 +28,7 @@ def call(folder: Path, module: str, given: object = None) -> Any:
     (folder / "call.js").write_text(_CALL, encoding="utf-8")
     # Escaped, for half a surrogate pair is a text to a browser and to Python, and none to UTF-8.
     ran = subprocess.run(
-        [node, "call.js"],
+        [find_node(), "call.js"],
         cwd=folder,
         input=json.dumps(given).encode(),
         capture_output=True,

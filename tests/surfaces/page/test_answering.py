@@ -15,8 +15,8 @@ from assent.protocol.prompt import Option, question
 from assent.testing import throwaway
 from assent.testing.clock import FakeClock
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 from tests.surfaces.page.answering import (
-    PATIENCE,
     choose,
     hold_the_beat,
     let_the_beat_pass,
@@ -255,6 +255,7 @@ def test_draft_survives_live_updates_a_reload_and_another_card(page: Page, site:
     open_card(page, "Which fox?")
     expect(own).to_have_value("a badgegr")
     expect(page.locator(".bar")).to_contain_text("Draft kept on this device")
+    title_of_card(page).click()  # the field went with the reload, so keys rest until a press
     page.keyboard.press("k")
     expect(title_of_card(page)).to_have_text("Number 0?")
     expect(page.locator(f'.row[data-ask="{handle.ask_id}"]')).to_contain_text("your draft")
@@ -308,6 +309,7 @@ def test_two_browsers_answer_at_once_and_one_wins(
     fate = other.locator(".fate")
     expect(fate).to_contain_text("ana was first, your answer was not used")
     expect(fate.locator(".big")).to_have_text("ana: blue fox")
+    other.keyboard.press("Escape")
     expect(other.locator(".kept")).to_contain_text("a badger")
     assert told.result(PATIENCE) == "blue fox"
 
@@ -315,7 +317,7 @@ def test_two_browsers_answer_at_once_and_one_wins(
 def test_ask_that_somebody_else_answers_folds_and_keeps_what_was_typed(
     page: Page, site: ThrowawayServer
 ) -> None:
-    """Nothing was sent from here, so nothing was lost in a race; the words are there to be copied, also after a reload."""
+    """Once the field is left. Nothing was lost in a race; the words are there to be copied, also after a reload."""
     handle = site.agent().open("Why?")
     page.goto("/")
     open_card(page, "Why?")
@@ -324,6 +326,7 @@ def test_ask_that_somebody_else_answers_folds_and_keeps_what_was_typed(
     fate = page.locator(".fate")
     expect(fate).to_contain_text("sam answered")
     expect(fate.locator(".big")).to_have_text("sam: no idea")
+    title_of_card(page).click()
     expect(page.locator(".kept")).to_contain_text("because of the foxes")
     page.reload()
     expect(page.locator(".kept")).to_contain_text("because of the foxes")
@@ -388,6 +391,8 @@ class TestOnAClock:
         page.locator("form.ask textarea").fill("because")
         self.clock.advance(timedelta(minutes=6))
         expect(page.locator(".fate")).to_contain_text("Expired, counts as a no")
+        expect(send_button(page)).to_have_count(0)
+        page.keyboard.press("Escape")
         expect(page.locator(".kept")).to_contain_text("because")
         expect(send_button(page)).to_have_count(0)
         assert handle.wait(PATIENCE).state is State.EXPIRED
@@ -430,6 +435,7 @@ def test_enter_that_opens_the_decline_form_does_not_also_send_it(page: Page, sit
         page.keyboard.down("Enter")
     page.keyboard.up("Enter")
     page.keyboard.press("Escape")
+    open_card(page, "Which fox?")  # a field that was left begins the beat anew
     page.keyboard.press("b")
     expect(send_button(page)).to_have_text("Send Enter")
     expect(page.locator(".bar-mark")).to_contain_text("blue fox")

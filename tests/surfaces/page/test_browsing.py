@@ -1,16 +1,13 @@
 """The browser that the page is tested with: it draws, and what goes wrong in it does not go unnoticed."""
 
 import asyncio
-import os
-import shutil
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
 from assent.testing.server import ThrowawayServer
-from tests.surfaces.page.browsing import PHONE, Mishaps, SharedBrowser, Theme, Viewport, axe, help_node, who
+from tests.surfaces.page.browsing import PHONE, Mishaps, SharedBrowser, Theme, Viewport, axe, who
 
 __all__: list[str] = []
 
@@ -114,15 +111,3 @@ def test_loop_of_the_browser_is_in_nobodys_way(shared_browser: SharedBrowser) ->
             assert browser.contexts == []
             browser.new_context().close()
         assert asyncio.run(asyncio.sleep(0, "done")) == "done"
-
-
-def test_node_that_lacks_a_library_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A bare machine has no libatomic, which the Node of playwright needs; its own Node, if it has one, does not."""
-    monkeypatch.setenv("PLAYWRIGHT_NODEJS_PATH", "")
-    monkeypatch.delenv("PLAYWRIGHT_NODEJS_PATH")
-    node = tmp_path / "node"
-    for status in (0, 127):
-        node.write_text(f"#!/bin/sh\nexit {status}\n")
-        node.chmod(0o755)
-        help_node(node)
-        assert os.environ.get("PLAYWRIGHT_NODEJS_PATH") == (shutil.which("node") if status else None)

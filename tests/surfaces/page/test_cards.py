@@ -19,9 +19,9 @@ from assent.testing.server import ThrowawayServer
 from tests.cli.reviews import document_of, merged, merged_set
 from tests.client.reviewing import write_document
 from tests.flows.plan_page import fill, human
+from tests.patience import PATIENCE
 from tests.proves import proves
 from tests.surfaces.page.answering import (
-    PATIENCE,
     choose,
     marked,
     open_card,

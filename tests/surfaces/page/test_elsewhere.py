@@ -9,6 +9,7 @@ import pytest
 from playwright.sync_api import Page
 
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 from tests.surfaces.page.browsing import Mishaps, who
 
 __all__: list[str] = []
@@ -35,7 +36,7 @@ def elsewhere(host: str, markup: str) -> Iterator[str]:
             yield f"http://{host}:{server.server_port}/"
         finally:
             server.shutdown()
-            thread.join(30)
+            thread.join(PATIENCE)
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1"], ids=["cross-site", "same-site"])

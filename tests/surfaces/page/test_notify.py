@@ -8,6 +8,7 @@ from playwright.sync_api import Page, expect
 
 from assent.protocol.principal import Role
 from assent.testing.server import ThrowawayServer
+from tests.patience import PATIENCE
 
 __all__: list[str] = []
 
@@ -25,7 +26,6 @@ Object.defineProperty(Document.prototype, "visibilityState", { get: () => (isAwa
 const start = OscillatorNode.prototype.start;
 OscillatorNode.prototype.start = function (...given) { tones += 1; return start.apply(this, given); };
 """
-PATIENCE = 15.0
 LOOK_MS = 20
 TOLD = "told.map(({ title, body, isClosed }) => [title, body, isClosed])"
 

@@ -12,7 +12,8 @@ from assent.protocol.token import ALL_PROJECTS
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
 from tests.client.http.process import ServerProcess
-from tests.surfaces.page.answering import PATIENCE, open_card, send_button, shorten_the_beat
+from tests.patience import PATIENCE
+from tests.surfaces.page.answering import open_card, send_button, shorten_the_beat
 from tests.surfaces.page.browsing import DESKTOP, Mishaps, new_context, session_state
 
 __all__: list[str] = []

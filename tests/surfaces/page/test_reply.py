@@ -138,16 +138,70 @@ def test_confirm_takes_yes_no_and_changes_in_words(tmp_path: Path) -> None:
     assert (yes["body"], yes["button"]) == ({"values": {"q1": ["yes"]}}, "Continue")
     assert (no["body"], no["button"]) == ({"values": {"q1": ["no"]}}, "Send the no")
     assert empty["lack"] == "Say what to change"
-    assert (written["lack"], written["body"]) == ("", {"values": {"q1": ["smaller"]}})
+    assert (written["lack"], written["body"]) == ("", {"values": {"q1": ["changes: smaller"]}})
     assert written["says"] == "Changes first: smaller"
 
 
-def test_words_that_mean_yes_or_no_are_no_changes(tmp_path: Path) -> None:
-    """The server would take them for what they say, whatever was marked beside them."""
-    ask = an_ask(a_field(), kind="confirm")
-    words = ["Yes", " y. ", "NO!", "n", "stop", "yes, but smaller"]
-    told = tell(tmp_path, ask, ["toggle", 0, "changes"], *(["write", 0, each] for each in words))
-    assert [each["lack"] for each in told[2:]] == ["Say what to change"] * 5 + [""]
+KEPT = """
+import { bodyOf, keepable, keptLines } from "/page/reply.js";
+export default (cases) => cases.map(([ask, reply]) => keepable(ask, reply));
+"""
+
+
+def test_marks_that_one_enter_would_make_a_yes_of_are_never_kept(tmp_path: Path) -> None:
+    """Of approvals and confirms, and of what cannot be undone; words are, and marks that only sort."""
+    marked = {"keys": ["a"], "text": "", "isOwn": False}
+    both = an_option("drop", destructive=True)
+    cases = [
+        (an_ask(a_field("Approve", "Reject"), kind="approval"), ["Approve"], "", "because"),
+        (an_ask(a_field(), kind="confirm"), ["yes"], "", ""),
+        (an_ask(a_field(), kind="confirm"), ["changes"], "smaller", ""),
+        (an_ask(a_field("go", "no"), kind="confirm"), ["go"], "", ""),
+        (
+            an_ask(a_field(options=[an_option("keep"), both], multiple=True, free=False)),
+            ["keep", "drop"],
+            "",
+            "",
+        ),
+        (an_ask(a_field("red", "blue", free=True)), ["red"], "green", ""),
+    ]
+    given = [
+        [
+            ask,
+            {
+                "fields": {"q1": marked | {"keys": keys, "text": text}, "gone": marked},
+                "command": "",
+                "reason": why,
+            },
+        ]
+        for ask, keys, text, why in cases
+    ]
+    told = call(tmp_path, KEPT, given)
+    assert [each["fields"]["q1"]["keys"] for each in told] == [[], [], [], [], ["keep"], ["red"]]
+    assert [each["fields"]["q1"]["text"] for each in told] == ["", "", "smaller", "", "", "green"]
+    assert told[0]["reason"] == "because"
+    assert all([*each["fields"]] == ["q1"] for each in told)
+
+
+def test_no_to_an_approval_carries_its_words_and_a_yes_does_not(tmp_path: Path) -> None:
+    """A reason that was kept without its mark waits for it."""
+    ask = an_ask(a_field("Approve", "Reject"), kind="approval")
+    told = call(
+        tmp_path,
+        """
+import * as r from "/page/reply.js";
+export default (ask) => {
+  const no = r.giveReason(ask, r.emptyReply(), " too risky ");
+  const yes = r.toggle(no, ask.prompt.fields[0], "Approve");
+  const kept = r.keepable(ask, no);
+  return [no, yes, kept].map((reply) => [r.bodyOf(ask, reply), r.takesReason(ask, reply), r.keptLines(ask, reply)]);
+};
+""",
+        ask,
+    )
+    assert told[0][:2] == [{"values": {"q1": ["Reject"]}, "reason": "too risky"}, True]
+    assert told[1][:2] == [{"values": {"q1": ["Approve"]}}, False]
+    assert told[2] == [{"values": {"q1": []}}, True, ["too risky"]]
 
 
 def test_key_of_an_option_is_no_word_of_ones_own(tmp_path: Path) -> None:

@@ -13,7 +13,8 @@ from playwright.sync_api import Browser, Page, Request, expect
 
 from assent.protocol.principal import Role
 from assent.testing.server import ThrowawayServer
-from tests.cli.shell import PATIENCE, Shell
+from tests.cli.shell import Shell
+from tests.patience import PATIENCE
 from tests.surfaces.page.browsing import (
     DESKTOP,
     PHONE,

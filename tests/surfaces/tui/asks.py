@@ -121,6 +121,12 @@ class Table:
                 self.beat()
         return wish
 
+    def entered(self, purpose: str, text: str, *, sends: bool = False) -> Wish | None:
+        """Take a text, and let the beat go by."""
+        wish = self.sitting.entered(purpose, text, sends=sends)
+        self.beat()
+        return wish
+
     def read(self, *keys: str) -> Wish | None:
         """Open the ask that the cursor is on, and press keys."""
         self.press("enter")

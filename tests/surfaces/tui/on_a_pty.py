@@ -11,7 +11,6 @@ import os
 import pty
 import re
 import select
-import subprocess
 import sys
 import tempfile
 import termios
@@ -31,13 +30,14 @@ from assent.surfaces.tui.app import InboxApp
 from assent.surfaces.tui.draft import Drafts
 from assent.surfaces.tui.view import RunDetail, Snapshot
 from assent.surfaces.tui.wish import Claim, Control, Send, Withdraw
+from tests.patience import PATIENCE
 from tests.surfaces.tui.hostile import controls_in, hostile_asks, hostile_detail, hostile_runs
+from tools.warm import spawn
 
 __all__ = ["ALLOWED", "PACKED", "Seen", "obeyed_in", "sit"]
 
 PACKED = 25
 """So many texts stand in one ask."""
-_PATIENCE = 60.0
 _WIDTH, _HEIGHT = 120, 36
 
 ALLOWED = re.compile(
@@ -132,7 +132,7 @@ class _Person:
         # A size in the environment, as a test runner's, would count before that of the terminal.
         left_out = {*AGENT_MARKS, "COLUMNS", "LINES"}
         marks = {name: value for name, value in os.environ.items() if name not in left_out}
-        self._process = subprocess.Popen(
+        self._process = spawn(
             [sys.executable, "-m", "tests.surfaces.tui.on_a_pty", *arguments],
             cwd=Path(__file__).parents[3],
             env={**marks, "TERM": "xterm-256color", "TZ": "UTC"},
@@ -169,7 +169,7 @@ class _Person:
 
     def until(self, *wanted: str) -> None:
         """Wait until all of this is seen."""
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + PATIENCE
         while not all(each in (text := self._text()) for each in wanted):
             assert self._process.poll() is None, text
             assert time.monotonic() < end, f"{wanted} never came:\n{text}"
@@ -183,18 +183,18 @@ class _Person:
     def leave(self) -> None:
         """Press Ctrl-C, and wait for the end."""
         os.write(self._master, b"\x03")
-        end = time.monotonic() + _PATIENCE
+        end = time.monotonic() + PATIENCE
         while self.read():
             if self._process.poll() is not None and not select.select([self._master], [], [], 0)[0]:
                 break
             assert time.monotonic() < end
-        self._process.wait(_PATIENCE)
+        self._process.wait(PATIENCE)
 
     def close(self) -> None:
         """Leave nothing behind."""
         if self._process.poll() is None:
             self._process.kill()
-            self._process.wait(_PATIENCE)
+            self._process.wait(PATIENCE)
         os.close(self._master)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from assent.client import steer
@@ -25,13 +28,13 @@ from assent.surfaces.tui.sitting import BEAT_SECONDS
 from assent.surfaces.tui.view import RunDetail, Snapshot, View
 from assent.surfaces.tui.wish import Claim, Control, Send, Withdraw
 from assent.testing.store import ThrowawayStore
+from tests.patience import PATIENCE
 
-__all__ = ["PATIENCE", "Agent", "ClientFeed", "Seat", "sit"]
+__all__ = ["Agent", "ClientFeed", "Seat", "sit"]
 
-PATIENCE = 40.0
-"""Seconds that anything may take on a busy machine before a test gives up."""
 _LOOK = 0.02
 _ALL = 1_000
+_CHARACTERS = {"enter": "\r", "escape": "\x1b", "space": " "}
 
 
 class ClientFeed:
@@ -59,9 +62,11 @@ class ClientFeed:
 
     def answer(self, wish: Send) -> Ask:
         self._check()
-        if wish.reason is not None:
+        if wish.reply is None:
             return self._person.decline(wish.ask.ask_id, wish.reason)
-        return self._person.answer(wish.ask.ask_id, wish.text or "" if wish.values is None else wish.values)
+        return self._person.answer(
+            wish.ask.ask_id, wish.reply, confirmed=wish.is_confirmed, reason=wish.reason
+        )
 
     def claim(self, wish: Claim) -> Ask:
         return self._person.claim(wish.ask.ask_id)
@@ -145,6 +150,25 @@ class Seat:
             *({" ": "space", "\n": "enter", ":": "colon"}.get(each, each) for each in text)
         )
 
+    async def hit(self, key: str, after: float) -> None:
+        """Press a key so many seconds after the last one, and wait until it was taken and no longer."""
+        self._time[0] += after
+        character = _CHARACTERS.get(key, key if len(key) == 1 else None)
+        name = key if len(key) > 1 or key.isalnum() else _character_to_key(key)
+        event = events.Key(name, character)
+        event.set_sender(self.app)
+        assert self.app._driver is not None
+        self.app._driver.send_message(event)
+        for _ in range(2):  # down to what has the focus and up again, and then what comes of it
+            for pump in (self.app, self.app.focused or self.app.screen, self.app.screen, self.app):
+                taken = asyncio.Event()
+                pump.call_later(taken.set)
+                for _ in range(round(PATIENCE / _LOOK)):
+                    if taken.is_set() or self.app._exit:
+                        break
+                    with suppress(TimeoutError):
+                        await asyncio.wait_for(taken.wait(), _LOOK)
+
     async def until(self, holds: Callable[[], object], what: str = "it") -> None:
         """Wait until something holds.
 
@@ -177,9 +201,10 @@ def sit(
     *,
     size: tuple[int, int] = (120, 36),
     folder: Path | None = None,
+    feed: ClientFeed | None = None,
 ) -> None:
     """Have ana sit down at the inbox of a store, and do something there."""
-    feed = ClientFeed(store.person("ana", assurance=Assurance.TERMINAL))
+    feed = feed or ClientFeed(store.person("ana", assurance=Assurance.TERMINAL))
     time = [100.0]
 
     async def run() -> None:

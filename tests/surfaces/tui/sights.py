@@ -28,6 +28,7 @@ from assent.protocol.tail import Tail
 from assent.protocol.terms import ReceiptId, Terms
 from assent.protocol.topic import CONTROL_TOPIC, Message
 from assent.surfaces.board import BoardRun
+from assent.surfaces.card import render_check
 from assent.surfaces.tui.order import order
 from assent.surfaces.tui.reply import FieldReply, Reply
 from assent.surfaces.tui.screen import compose
@@ -210,6 +211,18 @@ LONG = _ask(
     question("Which of the chapters moves?", [f"Chapter {number}" for number in range(1, 31)]),
     4_000,
 )
+GRAVE = _ask(
+    10,
+    "edge-infra",
+    "migrator",
+    Kind.QUESTION,
+    question(
+        "What becomes of the old table?",
+        ["Keep it", Option("drop", "Drop the table and its 1.2 million rows", destructive=True)],
+    ),
+    4_400,
+    is_asker_gone=True,
+)
 OPEN = (APPROVAL, QUESTION, GATE, FINDING, OPEN_QUESTION, ROUND, CONFIRM)
 
 _KEEP = question("Keep the old SDK until March?", ["Keep it, with a warning", "Remove it now"], free=True)
@@ -240,6 +253,26 @@ EXPIRED = _ask(
     state=State.EXPIRED,
     outcome=Outcome(
         State.EXPIRED, NOW - timedelta(minutes=21), "operator:assent", consequence=Consequence.DENY
+    ),
+)
+
+UNATTENDED = _ask(
+    13,
+    "edge-infra",
+    "migrator",
+    Kind.APPROVAL,
+    approval_prompt("Rotate the signing key", {"command": "rotate --now"}),
+    1_900,
+    state=State.ANSWERED,
+    answer=Answer(
+        {"approve": ("Reject",)},
+        "",
+        "human:sam-k",
+        "mcp",
+        Assurance.HOST,
+        NOW - timedelta(minutes=2),
+        reason="Not on a Friday",
+        is_unattended=True,
     ),
 )
 
@@ -371,7 +404,13 @@ SIGHTS: dict[str, View] = {
     "gate-command": _view(GATE, Reply({}, "deselect M4")),
     "gate-check": _view(CHECK, Reply({}, "y")),
     "confirm": _view(CONFIRM, _marked(CONFIRM, "changes", text="Leave 2019 out of it"), option_at=1),
+    "grave": _view(GRAVE, _marked(GRAVE, "drop"), option_at=1),
+    "grave-check": _view(
+        GRAVE, _marked(GRAVE, "drop"), option_at=1, check=render_check(GRAVE.prompt.fields[0].options[1])
+    ),
+    "grave-list": _view(GRAVE, mode=Mode.LIST),
     "approval": _view(APPROVAL),
+    "approval-rejected": _view(APPROVAL, _marked(APPROVAL, "Reject", text="Not on a Friday"), option_at=1),
     "approval-marked": _view(APPROVAL, _marked(APPROVAL, "Approve")),
     "approval-whole": _view(APPROVAL, mode=Mode.WHOLE),
     "approval-json": _view(APPROVAL, mode=Mode.WHOLE, is_raw=True),
@@ -382,6 +421,8 @@ SIGHTS: dict[str, View] = {
     "fate-mine": _view(ANSWERED, _LOST, fates={ANSWERED.ask_id: Fate.MINE}),
     "fate-lost": _view(ANSWERED, _LOST, fates={ANSWERED.ask_id: Fate.LOST}),
     "fate-expired": _view(EXPIRED),
+    "fate-unattended": _view(UNATTENDED),
+    "held": _view(QUESTION, is_armed=False, is_held=True),
     "offline": _view(GATE, _marked(GATE, "Continue"), offline_since=NOW - timedelta(seconds=10)),
     "trouble": _view(GATE, troubles=("the store of shop is of a later version.", "another")),
     "runs": _view(GATE, mode=Mode.RUNS, run_at=1),

@@ -5,12 +5,14 @@ from pathlib import Path
 
 import pytest
 from textual import events
+from textual.widgets import TextArea
 
 from assent import Declined, State
 from assent.client.gate import pass_gate
 from assent.protocol.ask import Kind
 from assent.protocol.json_text import Json
 from assent.protocol.prompt import Prompt
+from assent.surfaces.tui.screen import compose
 from assent.surfaces.tui.view import Fate, Mode
 from assent.testing import throwaway
 from tests.surfaces.menus import FINDING
@@ -59,9 +61,9 @@ def test_question_is_answered_by_keys_and_the_agent_is_told(
 
 
 @pytest.mark.parametrize(
-    ("keys", "told"), [("y", "yes"), ("n", "no"), ("c ok f2", "ok")], ids=["Y", "N", "C"]
+    ("keys", "told"), [("y", "yes"), ("s", "no"), ("c ok f2", "ok")], ids=["Y", "S", "C"]
 )
-def test_confirm_is_answered_with_y_n_or_the_changes(keys: str, told: str) -> None:
+def test_confirm_is_answered_with_y_s_or_the_changes(keys: str, told: str) -> None:
     """The words that are sent are the protocol's."""
     with throwaway() as store:
         handle = store.agent().open(CONFIRM, kind="confirm")
@@ -433,4 +435,94 @@ def test_ask_that_ends_while_words_are_written_keeps_them_and_sends_nothing() ->
             assert "mine" in seat.screen()
 
         sit(store, story)
+        assert handle.value(0) == "theirs"
+
+
+@pytest.mark.parametrize("said", ["yes.", "no", "stop", "drop this confirm"])
+def test_words_of_a_request_for_changes_that_read_as_an_answer_are_refused_and_stay_in_their_field(
+    said: str,
+) -> None:
+    """The hub refuses them: nobody says yes by writing it where changes are asked for."""
+    with throwaway() as store:
+        handle = store.agent().open(CONFIRM, kind="confirm")
+
+        async def story(seat: Seat) -> None:
+            await seat.shows(1)
+            await seat.press("c")
+            await seat.type(said)
+            await seat.press("f2")
+            await seat.until(lambda: "asks for no change" in seat.view.problem, "the refusal")
+            assert seat.app.query_one("#text", TextArea).text == said
+            assert seat.app.focused is seat.app.query_one("#text")
+            await seat.type(" but rename it")
+            await seat.press("f2")
+            await seat.ended()
+
+        sit(store, story)
+        assert handle.value(0) == f"{said} but rename it"
+
+
+def test_destructive_option_reaches_the_agent_after_it_was_confirmed() -> None:
+    """Enter alone sends nothing, nor does Enter right after the y."""
+    with throwaway() as store:
+        handle = store.agent().open(ONE)
+
+        async def story(seat: Seat) -> None:
+            await seat.shows(1)
+            await seat.press("c", "enter")
+            assert 'This chooses "Drop it"' in seat.screen()
+            await seat.press("n", "enter")
+            assert seat.view.problem == "Nothing was sent."
+            await seat.press("enter")
+            await seat.press_early("y", "enter")
+            assert store.person().show(handle.ask_id).is_open
+            await seat.press("enter")
+            await seat.ended()
+
+        sit(store, story)
+        assert handle.value(0) == "drop"
+
+
+def test_approval_is_rejected_with_words_that_the_agent_is_told() -> None:
+    """By i, the words, F2; the key line says so."""
+    with throwaway() as store:
+        asked = Agent(lambda: store.agent().approve("Drop it?", action={"command": "psql"}, wait=30))
+
+        async def story(seat: Seat) -> None:
+            await seat.shows(1)
+            assert "i no, with words" in seat.screen()
+            await seat.press("i")
+            await seat.type("not on a friday")
+            await seat.press("f2")
+            await seat.ended()
+
+        sit(store, story)
+        asked.join()
+        assert "not on a friday" in str(asked.error)
+
+
+@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 12), (40, 10)])
+def test_ask_that_ends_under_a_field_says_so_above_it_and_the_field_stays(size: tuple[int, int]) -> None:
+    """The words and the focus stay, sending is gone, and Esc leaves."""
+    with throwaway() as store:
+        handle = store.agent().open(FREE)
+
+        async def story(seat: Seat) -> None:
+            await seat.shows(1)
+            await seat.press("enter" if seat.view.mode is Mode.LIST else "backspace", "i")
+            await seat.type("mine")
+            store.person("sam").answer(handle.ask_id, "theirs")
+            await seat.shows(0)
+            await seat.press("f2")
+            await seat.type(" too")
+            field = seat.app.query_one("#text", TextArea)
+            assert (field.text, seat.app.focused) == ("mine too", field)
+            assert "It has ended" in str(field.border_title)
+            canvas = seat.app.query_one("_Canvas")
+            above = "\n".join(line.text for line in compose(seat.view, canvas.size.width, canvas.size.height))
+            assert "It has ended." in above
+            await seat.press("escape")
+            assert seat.app.focused is canvas
+
+        sit(store, story, size=size)
         assert handle.value(0) == "theirs"

@@ -7,16 +7,18 @@ import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from assent.surfaces.tui.draft import MAX_DRAFT_BYTES, Drafts
 from assent.surfaces.tui.reply import FieldReply, Reply
+from tests.chance import examples
+from tests.patience import PATIENCE
+from tools.warm import spawn
 
 __all__: list[str] = []
 
 REPLY = Reply({"q1": FieldReply(("SQLite",), "the partner still pins 2.x")})
-PATIENCE = 60
 
 # One sitting as a process: a key a line, and a line back when it was taken in.
 _SITTING = """
@@ -115,7 +117,7 @@ def test_drafts_that_nobody_touched_for_weeks_are_swept_away(tmp_path: Path) -> 
     assert Drafts(tmp_path).has("ask_2")
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@examples(30, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(text=st.text(alphabet=st.characters(), max_size=20), keys=st.lists(st.text(max_size=3), max_size=3))
 def test_any_draft_comes_back_as_it_was_or_as_it_can_be_written(
     tmp_path: Path, text: str, keys: list[str]
@@ -134,7 +136,7 @@ def test_sitting_that_is_killed_between_two_keys_has_lost_nothing_before_it(
 ) -> None:
     """A real process and a real SIGKILL: after each key, what was marked and typed so far is there, and so is the place."""
     keys = ["key j", "key enter", "key a", "key c", "text both", "text both halves"]
-    with subprocess.Popen(
+    with spawn(
         [sys.executable, "-c", _SITTING, str(tmp_path)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

@@ -120,7 +120,7 @@ def test_command_takes_the_place_of_a_mark_and_a_mark_that_of_a_command() -> Non
     [
         ("yes", "", "yes", "Continue"),
         ("no", "left over", "no", "Send the no"),
-        ("changes", "rename it", "rename it", "Send the changes"),
+        ("changes", "rename it", "changes: rename it", "Send the changes"),
     ],
 )
 def test_confirm_sends_the_words_of_the_way_that_is_marked(

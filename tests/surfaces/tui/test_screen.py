@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pyte
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -22,6 +22,7 @@ from assent.surfaces.tui.order import order
 from assent.surfaces.tui.reply import Reply
 from assent.surfaces.tui.screen import compose, scroll_card
 from assent.surfaces.tui.view import Mode, View
+from tests.chance import examples
 from tests.samples import new_ask
 from tests.surfaces.tui.hostile import hostile_views
 from tests.surfaces.tui.sights import (
@@ -167,7 +168,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), max_size=200)
 
 
 @given(text=words, size=sizes, top=st.integers(0, 50), row=st.integers(0, 30))
-@settings(max_examples=40)
+@examples(40)
 def test_every_screen_is_exactly_its_size(text: str, size: tuple[int, int], top: int, row: int) -> None:
     """Whatever is asked, in whatever script, in whatever window: no line is too short or too long, and none lacks."""
     for view in hostile_views(text or "x"):
@@ -179,7 +180,7 @@ def test_every_screen_is_exactly_its_size(text: str, size: tuple[int, int], top:
 
 
 @given(size=sizes, count=st.integers(0, 40), row=st.integers(-3, 80), here=st.integers(0, 40))
-@settings(max_examples=60)
+@examples(60)
 def test_open_ask_is_in_the_list_that_is_shown(
     size: tuple[int, int], count: int, row: int, here: int
 ) -> None:

@@ -3,13 +3,15 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assent.protocol.ask import Ask, Kind, Outcome, State
 from assent.protocol.prompt import Prompt
 from assent.protocol.run import Mode as RunMode
+from assent.surfaces.tui.draft import Drafts
+from assent.surfaces.tui.key_guard import QUIET_SECONDS
 from assent.surfaces.tui.reply import FieldReply, Reply
 from assent.surfaces.tui.screen import compose
 from assent.surfaces.tui.sitting import BEAT_SECONDS, MAX_ENDED
@@ -23,10 +25,12 @@ from assent.surfaces.tui.wish import (
     Leave,
     Scroll,
     Send,
+    Stay,
     Wish,
     Withdraw,
     Write,
 )
+from tests.chance import examples
 from tests.surfaces.tui.asks import (
     APPROVAL,
     CHECK,
@@ -88,7 +92,7 @@ def _values(wish: Wish | None) -> object:
         (ONE, Kind.QUESTION, "ab", {"q1": ["SQLite"]}),
         (SEVERAL, Kind.QUESTION, "acbb", {"q1": ["Frankfurt", "Singapore"]}),
         (CONFIRM, Kind.CONFIRM, "y", {"q1": ["yes"]}),
-        (CONFIRM, Kind.CONFIRM, "n", {"q1": ["no"]}),
+        (CONFIRM, Kind.CONFIRM, "s", {"q1": ["no"]}),
         (GATE, Kind.GATE, "2", {"answer": ["deep-dive"]}),
         (CHECK, Kind.GATE, "y", "y"),
         (APPROVAL, Kind.APPROVAL, "a", {"approve": ["Approve"]}),
@@ -115,14 +119,14 @@ def test_free_text_is_written_with_enter_and_sent_from_its_field() -> None:
     table = Table(make_ask(FREE))
     wish = table.read("enter")
     assert wish == Write("field:0", "Your words", "", is_long=True)
-    assert _values(table.sitting.entered("field:0", "the blue one", sends=True)) == {"q1": ["the blue one"]}
+    assert _values(table.entered("field:0", "the blue one", sends=True)) == {"q1": ["the blue one"]}
 
 
 def test_free_text_from_an_editor_is_not_sent_by_leaving_it() -> None:
     """Closing an editor is no Enter."""
     table = Table(make_ask(FREE))
     assert table.read("e") == Edit("field:0", "")
-    assert table.sitting.entered("field:0", "the blue one") is None
+    assert table.entered("field:0", "the blue one") is None
     assert _values(table.press("enter")) == {"q1": ["the blue one"]}
 
 
@@ -130,14 +134,15 @@ def test_own_words_are_written_at_once_when_their_letter_is_pressed() -> None:
     """And sent instead of an option that was marked before."""
     table = Table(make_ask(OWN))
     assert table.read("a", "c") == Write("field:0", "Your words", "", is_long=True)
-    assert _values(table.sitting.entered("field:0", "an hour", sends=True)) == {"q1": ["an hour"]}
+    assert _values(table.entered("field:0", "an hour", sends=True)) == {"q1": ["an hour"]}
 
 
 def test_changes_of_a_confirm_are_written_at_once_when_c_is_pressed() -> None:
     """An option's letter wins over the command of the same letter: c claims nothing here."""
     table = Table(make_ask(CONFIRM, kind=Kind.CONFIRM))
     assert isinstance(table.read("c"), Write)
-    assert _values(table.sitting.entered("field:0", "rename it", sends=True)) == {"q1": ["rename it"]}
+    sent = _values(table.entered("field:0", "rename it", sends=True))
+    assert sent == {"q1": ["changes: rename it"]}
 
 
 def test_round_is_answered_from_the_top_with_one_key_for_each_question() -> None:
@@ -149,7 +154,7 @@ def test_round_is_answered_from_the_top_with_one_key_for_each_question() -> None
     table.press("b", "up", "a")
     assert table.sitting.view.field_at == 2
     assert isinstance(table.press("i"), Write)
-    wish = table.sitting.entered("field:2", "the login", sends=True)
+    wish = table.entered("field:2", "the login", sends=True)
     assert _values(wish) == {"q1": ["Eu", "Asia"], "q2": ["30s"], "q3": ["the login"]}
 
 
@@ -157,7 +162,7 @@ def test_round_that_lacks_an_answer_leads_there_and_sends_nothing() -> None:
     """Also when it was asked for from a text field."""
     table = Table(make_ask(ROUND))
     table.read("down", "down", "down", "a")
-    assert table.sitting.entered("field:2", "the login", sends=True) is None
+    assert table.entered("field:2", "the login", sends=True) is None
     assert table.press("enter") is None
     assert (table.sitting.view.problem, table.sitting.view.field_at) == ("Answer Q1 first.", 0)
 
@@ -166,7 +171,7 @@ def test_gate_takes_a_command_after_a_colon() -> None:
     """It takes the place of a mark, and Enter sends it as it was typed."""
     table = Table(make_ask(GATE, kind=Kind.GATE))
     assert table.read("1", ":") == Write("command", "Command", "")
-    assert table.sitting.entered("command", " deselect M4 ") is None
+    assert table.entered("command", " deselect M4 ") is None
     assert _values(table.press("enter")) == "deselect M4"
 
 
@@ -174,7 +179,7 @@ def test_gate_that_asks_again_lets_its_reply_be_typed() -> None:
     """Any reply counts there, so nothing is sent before one is typed."""
     table = Table(make_ask(CHECK, kind=Kind.GATE))
     assert table.read("enter") == Write("command", "Your reply")
-    table.sitting.entered("command", "maybe")
+    table.entered("command", "maybe")
     assert _values(table.press("enter")) == "maybe"
 
 
@@ -182,7 +187,7 @@ def test_long_list_takes_numbers_beyond_nine() -> None:
     """A digit begins the line; letters stay commands."""
     table = Table(make_ask(LONG))
     assert table.read("2") == Write("pick:0", "Which one? Its number, or a part of it", "2")
-    assert table.sitting.entered("pick:0", "27") is None
+    assert table.entered("pick:0", "27") is None
     assert _values(table.press("enter")) == {"q1": ["City 27"]}
     assert isinstance(Table(make_ask(LONG)).read("d"), Write)
 
@@ -206,7 +211,7 @@ def test_line_of_a_long_list_marks_what_only_one_option_fits(
     """Of several that fit none is marked: the cursor goes to the first of them."""
     table = Table(make_ask(LONG))
     table.read("#")
-    table.sitting.entered("pick:0", typed)
+    table.entered("pick:0", typed)
     view = table.sitting.view
     assert (view.reply.of("q1").keys, view.option_at) == (marked, cursor)
     assert bool(view.problem) is not bool(marked)
@@ -224,7 +229,7 @@ def test_cursor_marks_what_it_is_on_with_m() -> None:
 
 
 @pytest.mark.parametrize(("prompt", "kind"), KINDS, ids=[str(number) for number in range(len(KINDS))])
-@settings(max_examples=25, deadline=None)
+@examples(25, deadline=None)
 @given(keys=st.lists(st.sampled_from(KEYS), max_size=12))
 def test_no_keys_before_the_beat_change_a_reply_or_act(prompt: Prompt, kind: Kind, keys: list[str]) -> None:
     """Whatever was meant for elsewhere: typed at once after an ask was drawn it decides nothing."""
@@ -237,7 +242,7 @@ def test_no_keys_before_the_beat_change_a_reply_or_act(prompt: Prompt, kind: Kin
     assert all(wish.purpose == "filter" for wish in table.wishes if isinstance(wish, Write))
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(
     kind=st.integers(0, len(KINDS) - 1),
     keys=st.lists(st.tuples(st.sampled_from(KEYS), st.floats(0, 0.6)), max_size=25),
@@ -245,17 +250,16 @@ def test_no_keys_before_the_beat_change_a_reply_or_act(prompt: Prompt, kind: Kin
 def test_any_keys_send_only_what_was_marked_and_only_with_enter(
     kind: int, keys: list[tuple[str, float]]
 ) -> None:
-    """What is sent was on the screen, a beat after it was drawn, and Enter was the key."""
+    """What is sent was on the screen, a beat after it was drawn and after the key before, and Enter was the key."""
     prompt, sort = KINDS[kind]
     table = Table(make_ask(prompt, kind=sort), make_ask(ONE, "a2", minutes=5))
     for key, seconds in keys:
         before = table.sitting.view
-        drawn_at = table.sitting._tray.drawn_at
         table.time += seconds
         wish = table.press(key, waits=False)
         if isinstance(wish, Send):
             assert key == "enter"
-            assert table.time - drawn_at >= BEAT_SECONDS
+            assert seconds >= BEAT_SECONDS
             assert not before.reply.is_blank
             assert wish.ask.ask_id == before.current
             table.sitting.learn(ended(wish.ask), Fate.MINE)
@@ -289,10 +293,9 @@ def test_line_that_is_entered_just_after_a_resize_sends_nothing(purpose: str) ->
     if purpose in ("escalate", "cancel"):
         table.press("r", "x")
     table.sitting.arm()
-    assert table.sitting.entered(purpose, "grind", sends=True) is None
+    assert table.entered(purpose, "grind", sends=True) == Stay()
     assert table.sitting.view.problem == "The keys did not count yet: nothing was sent."
-    table.beat()
-    assert table.sitting.entered(purpose, "grind", sends=True) is not None
+    assert table.entered(purpose, "grind", sends=True) is not None
 
 
 # Nothing by itself
@@ -313,7 +316,7 @@ _asks = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(snapshots=st.lists(_asks, max_size=6), moves=st.integers(0, 3))
 def test_any_news_leave_the_open_ask_its_row_its_marks_and_the_keys(
     snapshots: list[list[Ask]], moves: int
@@ -438,8 +441,8 @@ def test_decline_on_its_way_is_not_sent_twice_nor_overtaken_by_an_answer() -> No
     """One ask gets one reply from here at a time."""
     table = Table(make_ask())
     table.read("b", "d")
-    assert isinstance(table.sitting.entered("decline", ""), Send)
-    assert table.sitting.entered("decline", "") is None
+    assert isinstance(table.entered("decline", ""), Send)
+    assert table.entered("decline", "") == Stay()
     assert table.press("enter") is None
 
 
@@ -474,10 +477,10 @@ def test_decline_whose_line_was_open_when_the_store_went_keeps_its_reason() -> N
     table = Table(make_ask())
     table.read("d")
     table.sitting.lose(NOW)
-    assert table.sitting.entered("decline", "not mine") is None
+    assert table.entered("decline", "not mine") == Stay()
     table.sitting.take(Snapshot((make_ask(),)), NOW)
     assert table.press("d") == Write("decline", "Decline. Why? The agent is told", "not mine")
-    assert table.sitting.entered("decline", "not mine") == Send(make_ask(), reason="not mine")
+    assert table.entered("decline", "not mine") == Send(make_ask(), reason="not mine")
 
 
 # Commands
@@ -509,9 +512,9 @@ def test_withdrawing_asks_again_and_wants_a_reason() -> None:
     """An Enter too many takes nothing back."""
     table = Table(make_ask())
     assert isinstance(table.press("W"), Write)
-    assert table.sitting.entered("withdraw", " ") is None
+    assert table.entered("withdraw", " ") is None
     assert table.sitting.view.problem == "Not taken back: say why."
-    assert table.sitting.entered("withdraw", "asked twice") == Withdraw(make_ask(), "asked twice")
+    assert table.entered("withdraw", "asked twice") == Withdraw(make_ask(), "asked twice")
 
 
 def test_list_answers_nothing() -> None:
@@ -567,7 +570,7 @@ def test_filter_shows_what_fits_and_esc_shows_all_again() -> None:
     """The open ask gives way to the first that fits, for somebody asked for it."""
     table = Table(make_ask(), make_ask(OWN, "a2", minutes=3))
     assert table.press("/") == Write("filter", "Filter", "")
-    table.sitting.entered("filter", "page")
+    table.entered("filter", "page")
     assert [ask.ask_id for ask in table.sitting.view.groups.open] == ["ask_a2"]
     assert table.sitting.view.current == "ask_a2"
     table.press("escape")
@@ -578,7 +581,7 @@ def test_backspace_unmarks_one_question_and_keeps_what_was_written() -> None:
     """Not the whole round with one key."""
     table = Table(make_ask(ROUND))
     table.read("a", "down", "down", "down", "a")
-    table.sitting.entered("field:2", "the login")
+    table.entered("field:2", "the login")
     table.press("up", "up", "backspace")
     fields = table.sitting.view.reply.fields
     assert (fields["q1"].keys, fields["q2"].keys, fields["q3"].text) == (("Eu",), (), "the login")
@@ -616,9 +619,9 @@ def test_run_is_paused_resumed_and_escalated_with_model_and_reason() -> None:
     assert table.press("r", "p") == Control(seen.run, "pause")
     assert table.press("r") == Control(seen.run, "resume")
     assert isinstance(table.press("e"), Write)
-    said = table.sitting.entered("escalate", "vendor:opus: stuck on the clock")
+    said = table.entered("escalate", "vendor:opus: stuck on the clock")
     assert said == Control(seen.run, "escalate", "vendor:opus", "stuck on the clock")
-    assert table.sitting.entered("escalate", " ") is None
+    assert table.entered("escalate", " ") is None
 
 
 def test_run_is_cancelled_only_when_its_mode_is_typed() -> None:
@@ -628,9 +631,9 @@ def test_run_is_cancelled_only_when_its_mode_is_typed() -> None:
     wish = table.press("r", "x")
     assert isinstance(wish, Write)
     assert wish.label.endswith(": grind")
-    assert table.sitting.entered("cancel", "yes") is None
+    assert table.entered("cancel", "yes") is None
     assert table.sitting.view.problem == "Not cancelled: that is not its mode."
-    assert table.sitting.entered("cancel", "grind") == Control(seen.run, "cancel")
+    assert table.entered("cancel", "grind") == Control(seen.run, "cancel")
 
 
 def test_news_of_runs_never_put_another_run_under_the_keys() -> None:
@@ -643,7 +646,7 @@ def test_news_of_runs_never_put_another_run_under_the_keys() -> None:
     table.sitting.take(Snapshot((), (second,)), NOW)
     assert table.press("p", waits=False) is None
     table.beat()
-    assert table.sitting.entered("cancel", "grind") == Control(first.run, "cancel")
+    assert table.entered("cancel", "grind") == Control(first.run, "cancel")
 
 
 def test_second_r_resumes_nothing_before_the_beat() -> None:
@@ -658,7 +661,7 @@ def test_decline_that_counted_though_the_line_broke_is_ones_own() -> None:
     ask = make_ask()
     table = Table(ask)
     table.read("d")
-    table.sitting.entered("decline", "no")
+    table.entered("decline", "no")
     outcome = Outcome(State.DECLINED, NOW, "human:ana", reason="no")
     table.sitting.learn(replace(ask, state=State.DECLINED, outcome=outcome, sequence=2), Fate.LOST)
     assert table.sitting.view.fates == {ask.ask_id: Fate.MINE}
@@ -674,7 +677,7 @@ def _row(table: Table, size: tuple[int, int]) -> int:
 
 
 @pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 12)], ids=["wide", "middle", "small"])
-@settings(max_examples=25, deadline=None)
+@examples(25, deadline=None)
 @given(moves=st.integers(0, 9), news=st.lists(st.tuples(st.integers(0, 15), st.booleans()), max_size=8))
 def test_row_of_the_cursor_stays_where_it_is_on_the_screen_whatever_comes_or_ends(
     size: tuple[int, int], moves: int, news: list[tuple[int, bool]]
@@ -719,3 +722,144 @@ def test_ask_that_has_ended_stands_among_those_that_have_and_hides_nothing_that_
     shown = "\n".join(each.text for each in compose(table.sitting.view, 120, 36))
     assert "more above" not in shown
     assert [ask.ask_id for ask in table.sitting.view.groups.ended] == [opened.ask_id]
+
+
+# Keys that were not meant
+
+
+def test_key_that_comes_on_the_heels_of_another_does_nothing() -> None:
+    """Whoever types on is writing something else: only a key after a quiet beat marks, sends or reaches out."""
+    table = Table(make_ask(), make_ask(name="a2", minutes=3))
+    table.read()
+    for key in ("j", "k", "b", "enter", "w", "c", "d", "W"):
+        table.time += BEAT_SECONDS / 2
+        assert table.press(key, waits=False) is None or key == "j"
+    assert table.sitting.view.reply == Reply()
+    table.beat()
+    table.press("b", waits=False)
+    table.time += BEAT_SECONDS / 2
+    assert table.press("enter") is None
+    assert isinstance(table.press("enter"), Send)
+
+
+@pytest.mark.parametrize("mode", [Mode.LIST, Mode.ASK])
+def test_n_neither_marks_nor_moves_on_a_confirm(mode: Mode) -> None:
+    """It says which key marks the no; once the confirm has ended, n goes on as everywhere."""
+    ask = make_ask(CONFIRM, kind=Kind.CONFIRM)
+    table = Table(ask, make_ask(name="a2", minutes=3))
+    if mode is Mode.ASK:
+        table.read()
+    assert table.press("n") is None
+    view = table.sitting.view
+    assert (view.current, view.reply) == (ask.ask_id, Reply())
+    assert "S marks the no" in view.problem
+    table.sitting.learn(ended(ask))
+    table.press("n")
+    assert table.sitting.view.current == "ask_a2"
+
+
+def test_line_is_sent_by_enter_only_after_a_quiet_beat_and_by_f2_at_once() -> None:
+    """Enter ends every line of a text that was meant for elsewhere; F2 ends none."""
+    table = Table(make_ask())
+    table.read("d")
+    table.sitting.typed("decline", "ecide later")
+    assert table.entered("decline", "ecide later") == Stay()
+    assert isinstance(table.entered("decline", "ecide later"), Send)
+    again = Table(make_ask())
+    again.read("d")
+    again.sitting.typed("decline", "not mine")
+    assert isinstance(again.entered("decline", "not mine", sends=True), Send)
+
+
+@pytest.mark.parametrize("purpose", ["field:0", "decline", "withdraw"])
+def test_field_of_an_ask_that_ended_stays_with_its_words_and_sends_nothing(purpose: str) -> None:
+    """Esc leaves it, and a quiet second later keys count again."""
+    ask = make_ask(FREE)
+    table = Table(ask, make_ask(name="a2", minutes=3))
+    table.read("i" if purpose == "field:0" else "d" if purpose == "decline" else "W")
+    table.sitting.typed(purpose, "mine")
+    table.sitting.learn(ended(ask))
+    assert table.entered(purpose, "mine", sends=True) == Stay()
+    assert table.sitting.view.problem == "It has ended: nothing was sent. Your words are kept."
+    table.sitting.left(purpose)
+    table.press("enter", waits=False)  # on to the next one
+    table.beat()
+    table.press("b", waits=False)
+    assert table.sitting.view.reply == Reply()
+    table.time += QUIET_SECONDS
+    table.press("b")
+    assert table.sitting.view.reply.of("q1").keys == ("SQLite",)
+
+
+def test_inbox_that_ended_under_somebodys_hands_takes_no_key_before_esc(tmp_path: Path) -> None:
+    """They may still be typing into a field that is not there any more."""
+    before = Table(make_ask(), folder=tmp_path)
+    before.sitting.note_typing(is_typing=True)
+    table = Table(make_ask(), make_ask(name="a2", minutes=3), folder=tmp_path)
+    table.read("b", "j", "q", "/", "enter")
+    assert (table.wishes, table.sitting.view.current, table.sitting.view.mode) == ([], "ask_a1", Mode.LIST)
+    table.press("escape", waits=False)
+    table.read()
+    table.time -= BEAT_SECONDS
+    table.press("b", waits=False)
+    assert table.sitting.view.reply == Reply()
+    table.time += QUIET_SECONDS
+    table.press("b")
+    assert table.sitting.view.reply.of("q1").keys == ("SQLite",)
+    assert not Table(make_ask(), folder=tmp_path).sitting.view.is_held
+
+
+# What cannot be undone
+
+
+@pytest.mark.parametrize("yes", ["y", "yes", " YES "])
+def test_destructive_option_is_asked_once_more_by_its_name(yes: str) -> None:
+    """Enter asks; only y or yes sends it, and says that it was confirmed."""
+    table = Table(make_ask())
+    assert isinstance(table.read("c", "enter"), Write)
+    assert table.sitting.view.check == 'This chooses "Drop it", which cannot be undone. Proceed? [y/n]'
+    assert table.entered("check", yes) == Send(make_ask(), {"q1": ["drop"]}, is_confirmed=True)
+    assert table.sitting.view.check == ""
+
+
+@pytest.mark.parametrize("said", ["", "n", "c", "drop it", "yes please"])
+def test_anything_but_a_yes_sends_nothing_destructive_and_keeps_the_mark(said: str) -> None:
+    """The ask stands there as before."""
+    table = Table(make_ask())
+    table.read("c", "enter")
+    assert table.entered("check", said) is None
+    view = table.sitting.view
+    assert (view.check, view.problem, view.reply.of("q1").keys) == ("", "Nothing was sent.", ("drop",))
+    table.press("enter")
+    table.sitting.left("check")
+    assert table.sitting.view.check == ""
+
+
+# A no with words
+
+
+def test_approval_is_rejected_with_words() -> None:
+    """The field of an approval is for its no: the words go with it, and never with a yes."""
+    ask = make_ask(APPROVAL, kind=Kind.APPROVAL)
+    table = Table(ask)
+    assert table.read("i") == Write("field:0", "Your no, and why", "", is_long=True)
+    sent = Send(ask, {"approve": ["Reject"]}, reason="not on a Friday")
+    assert table.entered("field:0", "not on a Friday", sends=True) == sent
+    other = Table(ask)
+    other.read("i")
+    other.sitting.typed("field:0", "hm")
+    other.sitting.left("field:0")
+    other.beat()
+    assert other.press("a", "enter") == Send(ask, {"approve": ["Approve"]})
+
+
+def test_marks_of_an_approval_are_never_kept_and_its_words_are(tmp_path: Path) -> None:
+    """Neither in the file nor when one comes back to it."""
+    ask = make_ask(APPROVAL, kind=Kind.APPROVAL)
+    table = Table(ask, make_ask(name="a2", minutes=3), folder=tmp_path)
+    table.read("i")
+    table.entered("field:0", "not on a Friday")
+    assert table.sitting.view.reply.of("approve").keys == ("Reject",)
+    assert Drafts(tmp_path).read(ask.ask_id) == Reply({"approve": FieldReply((), "not on a Friday")})
+    table.press("j", "k")
+    assert table.sitting.view.reply == Reply({"approve": FieldReply((), "not on a Friday")})

@@ -10,6 +10,7 @@ what is still open, and ends. The last one out removes the folder.
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -23,14 +24,18 @@ def main(part: str, project: str, folder: str, name: str) -> int:
     with share(Path(folder)) as is_there:
         if not is_there:  # the server has come and gone meanwhile
             return 0
-        with until_let_go():
-            play = import_module(f"assent.cli.demo_world.{part}").play
-            with assent.connect(project=project, principal=f"agent:{name}") as client:
-                stage = Stage(client, name, Path(folder))
-                try:
-                    stage.keep(play)
-                finally:
-                    stage.clear()
+        play = import_module(f"assent.cli.demo_world.{part}").play
+        # Everything is loaded before the end may come: an interrupt in the middle of an import can crash Python.
+        with (
+            assent.connect(project=project, principal=f"agent:{name}") as client,
+            suppress(KeyboardInterrupt),
+            until_let_go(),
+        ):
+            stage = Stage(client, name, Path(folder))
+            try:
+                stage.keep(play)
+            finally:
+                stage.clear()
     return 0
 
 

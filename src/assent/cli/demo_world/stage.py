@@ -67,8 +67,14 @@ class Stage:
                     self.client.withdraw(ask.ask_id, "The demo is over.")
         for run in self.client.runs():
             if run.started_by == own:
-                with suppress(assent.AssentError), self.client.run(run_id=run.run_id) as left:
+                with suppress(assent.AssentError, _Over), self.client.run(run_id=run.run_id) as left:
+                    if run.status == "paused":
+                        raise _Over  # to finish it would only hold it for whoever resumes it
                     left.finish()
+
+
+class _Over(Exception):  # noqa: N818 - no error
+    """The demo is over."""
 
 
 @contextmanager

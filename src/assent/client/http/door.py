@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import quote
 
 import msgspec
+from msgspec import structs
 
 from assent.client.door import Following, Wait
 from assent.client.grip import beside
-from assent.client.http.exchange import RETRY_SECONDS, Exchange, Sent, exchange
+from assent.client.http.exchange import RETRY_SECONDS, Exchange, Sent, exchange, exchange_by
 from assent.client.http.following import ServerFollowing
 from assent.client.http.hold import ServerHold
 from assent.client.http.line import ServerLine
@@ -22,12 +23,20 @@ from assent.client.tracing import trace_headers
 from assent.client.verbs import VERBS
 from assent.hub.audit import Audit
 from assent.hub.clock import Clock, SystemClock
-from assent.hub.command import Request, Told
+from assent.hub.command import BeginTurn, PostMessage, Request, Told
 from assent.hub.desk import instant
+from assent.hub.ids import new_command_id
 from assent.hub.record import Hold, Record, Step
 from assent.protocol.ask import Ask, AskId, State
 from assent.protocol.display import is_encodable
-from assent.protocol.error import AssentError, BadRequestError, NotFoundError, StillOpen
+from assent.protocol.error import (
+    AssentError,
+    BadRequestError,
+    InvalidStateError,
+    NotFoundError,
+    RunEndedError,
+    StillOpen,
+)
 from assent.protocol.notification import Notification, Source
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Principal
@@ -93,46 +102,74 @@ class HttpDoor:
         """Return the moment by the clock here; what must be exact is stamped by the server."""
         return instant(self._clock.now())
 
+    def secret(self) -> bytes:
+        """Return nothing: the server mints the ids."""
+        return b""
+
     def send(self, request: Request, project: str, principal: Principal, command_id: str) -> Wait[Told]:
         """Have a command done; who sends it is said by the token, whatever `principal` says."""
         del principal
 
         def ask() -> Exchange[Told]:
             ordered = order(request)
+            not_after = request.not_after if isinstance(request, PostMessage) else None
+            if not_after is not None and not self._line.knows_clock:
+                yield from self._ask_clock(not_after)
             reply = yield from self._do(
                 ordered.verb,
                 {"project": project, **ordered.path},
                 body=ordered.body,
                 query=ordered.query,
-                headers={"idempotency-key": command_id}
-                | ({"assent-via": ordered.via} if ordered.via else {}),
+                headers={"idempotency-key": command_id},
+                not_after=not_after,
             )
             return ordered.told(reply)
 
-        return self._line.waits(ask())
+        def begin(turn: BeginTurn) -> Exchange[Told]:
+            try:
+                return (yield from ask())
+            except (InvalidStateError, RunEndedError):  # of a file, the run says so itself
+                told: RunReply = yield from self._do("show_run", {"project": project, "run": turn.run_id})
+                return told.record
+
+        return self._line.waits(begin(request) if isinstance(request, BeginTurn) else ask())
+
+    def _ask_clock(self, not_after: int) -> Exchange[None]:
+        """Hear the server's clock; without it, no bound can be set to a command."""
+        try:
+            yield from exchange_by(self._line, Sent("GET", "/healthz", {}, b"", {}, 0.0), not_after)
+        except AssentError:
+            if not self._line.knows_clock:  # else it only has troubles of its own, and will tell them
+                raise
 
     # Asks
 
-    def until_ended(self, ask_id: AskId, project: str, seconds: float | None) -> Wait[Ask]:
-        """Wait until the ask has ended; a server that is away meanwhile is waited for, too."""
+    def until_ended(
+        self, ask_id: AskId, project: str, seconds: float | None, by: Principal | None = None
+    ) -> Wait[Ask]:
+        """Wait until the ask has ended; a server that is away meanwhile is waited for, too.
+
+        The polls have a name in common, and the last one says so: the server sees whether whoever asked still waits.
+        """
+        del by  # the token says it
+        waiter, path = new_command_id(), {"project": project, "ask": ask_id}
 
         def ask() -> Exchange[Ask]:
             until = None if seconds is None else time.monotonic() + seconds
             while True:
                 left = POLL_SECONDS if until is None else max(0.0, until - time.monotonic())
+                is_last = until is not None and left <= POLL_SECONDS
+                query = {"waiter": waiter} | ({"last": "true"} if is_last else {})
                 found: Ask = yield from self._poll(
-                    "wait_for_ask",
-                    {"project": project, "ask": ask_id},
-                    {},
-                    min(left, POLL_SECONDS),
-                    left=until,
+                    "wait_for_ask", path, query, min(left, POLL_SECONDS), left=until
                 )
                 if not found.is_open:
                     return found
                 if until is not None and time.monotonic() >= until:
                     raise StillOpen(ask=found)
 
-        return self._line.waits(ask())
+        farewell = _place("wait_for_ask", path), {"waiter": waiter, "last": "true"}
+        return self._line.waits(ask(), farewell)
 
     def find(self, ask_id: str, project: str | None) -> Wait[list[Ask]]:
         """Find asks by id, or by the end of one."""
@@ -152,6 +189,19 @@ class HttpDoor:
                 if told.next is None:
                     break
                 behind = {"before": told.next}
+            return found
+
+        return self._line.waits(ask())
+
+    def asks_by_key(self, project: str, keys: Sequence[str]) -> Wait[list[Ask]]:
+        """Find the asks that hold these keys."""
+
+        def ask() -> Exchange[list[Ask]]:
+            name, path = _scoped("list_asks", project)
+            found: list[Ask] = []
+            for key in keys:
+                told: Asks = yield from self._do(name, path, query={"key": key})
+                found += told.asks
             return found
 
         return self._line.waits(ask())
@@ -381,7 +431,7 @@ class HttpDoor:
 
     # Inside
 
-    def _do(
+    def _do(  # noqa: PLR0913 - every part of a request has a name
         self,
         name: str,
         path: Mapping[str, str] = {},
@@ -391,17 +441,20 @@ class HttpDoor:
         headers: Mapping[str, str] = {},
         seconds: float = 0.0,
         patience: float | None = RETRY_SECONDS,
+        not_after: int | None = None,
     ) -> Exchange[Any]:
         verb = VERBS[name]
-        place = verb.path.replace(":path}", "}").format_map(
-            {key: _path_part(part) for key, part in path.items()}
-        )
+        place = _place(name, path)
         content = b"" if body is None else _encode(body)
         if not all(map(is_encodable, query.values())):
             raise BadRequestError(_UNSPEAKABLE)
         kind = {"content-type": "application/json"} if content else {}
         sent = Sent(verb.method, place, dict(query), content, {**kind, **trace_headers(), **headers}, seconds)
-        reply = yield from exchange(self._line, sent, patience)
+        if not_after is None:
+            reply = yield from exchange(self._line, sent, patience)
+        else:
+            bound = structs.replace(sent, headers=sent.headers | self._line.bound(not_after))
+            reply = yield from exchange_by(self._line, bound, not_after)
         try:
             return _decoder(name).decode(reply)
         except msgspec.DecodeError as error:
@@ -448,6 +501,12 @@ class HttpDoor:
             return told.count
 
         return self._line.waits(ask())
+
+
+def _place(name: str, path: Mapping[str, str]) -> str:
+    """Return the path of a verb, with these parts."""
+    parts = {key: _path_part(part) for key, part in path.items()}
+    return VERBS[name].path.replace(":path}", "}").format_map(parts)
 
 
 def _path_part(part: str) -> str:

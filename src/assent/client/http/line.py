@@ -6,6 +6,7 @@ import os
 import threading
 import time
 from collections.abc import AsyncGenerator, Coroutine
+from contextlib import suppress
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import urlsplit
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
 __all__ = ["ServerLine"]
 
 T = TypeVar("T")
+Farewell = tuple[str, dict[str, str]]
+"""The path and the query of a request that says that nobody waits any more."""
 _CONNECT_SECONDS = 5.0
 _SPARE_SECONDS = 15.0
 """Beyond what a reply may take by itself."""
+_FAREWELL_SECONDS = 2.0
+"""A server that does not answer in that time learns by itself that we are gone."""
 _LIMITS = httpx2.Limits(max_connections=None, max_keepalive_connections=32)
 
 
@@ -50,6 +55,8 @@ class ServerLine(Line):
         """Nobody needs it any more: what goes on behind its owner's back ends."""
         self._making = threading.Lock()
         self._pid = os.getpid()
+        self._farewells: list[Farewell] = []
+        """What the server is told if the waits of threads are broken off."""
         self._loops: WeakKeyDictionary[asyncio.AbstractEventLoop, _Kept] = WeakKeyDictionary()
 
     @property
@@ -84,18 +91,37 @@ class ServerLine(Line):
             self._client, self._pid = None, os.getpid()
             self._loops = WeakKeyDictionary()
             self._making = threading.Lock()  # of the parent's, nobody here would ever let go
+            self._farewells = []
 
-    def waits(self, dialogue: Exchange[T]) -> Wait[T]:
-        """Return an exchange as something to wait for."""
+    def waits(self, dialogue: Exchange[T], farewell: Farewell | None = None) -> Wait[T]:
+        """Return an exchange as something to wait for; if it is broken off here, the server is told by a `farewell`."""
 
         def start(loop: asyncio.AbstractEventLoop | None) -> Future[T]:
             if loop is not None:
-                return loop.create_task(self._converse(dialogue, loop))
+                return loop.create_task(self._converse(dialogue, loop, farewell))
             light: LightFuture[T] = LightFuture()
-            light.set(self.talk(dialogue), None)
+            if farewell is None:
+                light.set(self.talk(dialogue), None)
+                return light
+            self._farewells.append(farewell)
+            try:
+                light.set(self.talk(dialogue), None)
+            except Exception:
+                raise  # the server's word, or that there is no server
+            except BaseException:
+                with suppress(UnreachableError):
+                    self._part(self.client, farewell)
+                raise
+            finally:
+                with suppress(ValueError):  # by `close`
+                    self._farewells.remove(farewell)
             return light
 
         return Wait(start, give_up=_give_up)
+
+    def _part(self, client: httpx2.Client, farewell: Farewell) -> None:
+        with suppress(httpx2.HTTPError, OSError, RuntimeError):
+            client.get(farewell[0], params=farewell[1], timeout=_FAREWELL_SECONDS)
 
     def talk(self, dialogue: Exchange[T]) -> T:
         """Drive an exchange on this thread."""
@@ -119,7 +145,9 @@ class ServerLine(Line):
         finally:
             dialogue.close()
 
-    async def _converse(self, dialogue: Exchange[T], loop: asyncio.AbstractEventLoop) -> T:
+    async def _converse(
+        self, dialogue: Exchange[T], loop: asyncio.AbstractEventLoop, farewell: Farewell | None = None
+    ) -> T:
         client = await self._client_of(loop)
         came: httpx2.Response | Exception | None = None
         try:
@@ -137,6 +165,13 @@ class ServerLine(Line):
         except StopIteration as stop:
             result: T = stop.value
             return result
+        except Exception:
+            raise  # as above
+        except BaseException:
+            if farewell is not None:
+                with suppress(httpx2.HTTPError, OSError, RuntimeError):
+                    await client.get(farewell[0], params=farewell[1], timeout=_FAREWELL_SECONDS)
+            raise
         finally:
             dialogue.close()
 
@@ -147,6 +182,8 @@ class ServerLine(Line):
             self.is_closed = True
             client, self._client = self._client, None
         if client is not None:
+            while self._farewells:  # of threads that still wait, and hear nothing more
+                self._part(client, self._farewells.pop())
             client.close()
 
     async def aclose(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -170,7 +207,10 @@ async def _keep(client: httpx2.AsyncClient) -> AsyncGenerator[None, None]:
 
 
 def _request(sent: Sent) -> dict[str, Any]:
-    timeout = httpx2.Timeout(_CONNECT_SECONDS, read=sent.seconds + _SPARE_SECONDS)
+    if sent.limit is None:
+        timeout = httpx2.Timeout(_CONNECT_SECONDS, read=sent.seconds + _SPARE_SECONDS)
+    else:
+        timeout = httpx2.Timeout(min(_CONNECT_SECONDS, sent.limit), read=sent.limit)
     return {
         "method": sent.method,
         "url": sent.path,

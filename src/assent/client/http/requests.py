@@ -80,7 +80,6 @@ class Ordered(msgspec.Struct, frozen=True):
     path: Mapping[str, str] = {}
     body: Any = None
     query: Mapping[str, str] = {}
-    via: str = ""
     told: Callable[[Any], Told] = _itself
 
 
@@ -101,13 +100,19 @@ def order(request: Request) -> Ordered:
 
 def _answer(command: AnswerAsk) -> Ordered:
     values: dict[str, str | tuple[str, ...]] | None = None if command.values is None else {**command.values}
-    body = AnswerBody(command.text if values is None else None, values, unattended=command.is_unattended)
-    return Ordered("answer_ask", {"ask": command.ask_id}, body, via=command.via)
+    body = AnswerBody(
+        command.text if values is None else None,
+        values,
+        reason=command.reason,
+        unattended=command.is_unattended,
+        confirmed=command.is_confirmed,
+    )
+    return Ordered("answer_ask", {"ask": command.ask_id}, body)
 
 
 def _decline(command: DeclineAsk) -> Ordered:
     body = AnswerBody(decline=True, reason=command.reason)
-    return Ordered("answer_ask", {"ask": command.ask_id}, body, via=command.via)
+    return Ordered("answer_ask", {"ask": command.ask_id}, body)
 
 
 def _withdraw(command: WithdrawAsk) -> Ordered:
@@ -197,13 +202,16 @@ def _resolve(command: ResolveNotification) -> Ordered:
     body = PatchBody(
         UNSET if command.responses is None else command.responses,
         UNSET if command.approved is None else command.approved,
+        reason=command.reason or UNSET,
     )
     path = {"notification": command.notification_id}
-    return Ordered("resolve_notification", path, body, via=command.via)
+    return Ordered("resolve_notification", path, body)
 
 
 def _dismiss(command: DismissNotification) -> Ordered:
-    return Ordered("resolve_notification", {"notification": command.notification_id}, PatchBody())
+    body = PatchBody() if command.takes_reply else PatchBody(dismissed=True)
+    path = {"notification": command.notification_id}
+    return Ordered("resolve_notification", path, body)
 
 
 def _create_task(command: CreateTask) -> Ordered:
@@ -231,7 +239,10 @@ def _block_task(command: BlockTask) -> Ordered:
 
 def _set_policy(command: SetPolicy) -> Ordered:
     levels: dict[str, Json] = {category.value: level.value for category, level in command.levels.items()}
-    body = PolicyBody(levels, command.is_unattended)
+    assurances = {
+        kind.value: tuple(each.value for each in accepted) for kind, accepted in command.assurances.items()
+    }
+    body = PolicyBody(levels, command.is_unattended, assurances)
     return Ordered("set_policy", body=body, told=project_policy)
 
 

@@ -169,7 +169,7 @@ def policy_reply(project: str, found: ProjectPolicy | None) -> PolicyReply:
     texts = {category.value: explain(policy, category) for category in policy.levels}
     if found is None:
         return PolicyReply(project, policy, texts)
-    return PolicyReply(project, policy, texts, found.set_at, found.set_by, found.sequence)
+    return PolicyReply(project, policy, texts, found.set_at, found.set_by, found.sequence, found.assurances)
 
 
 def project_policy(reply: PolicyReply) -> ProjectPolicy | None:
@@ -177,7 +177,12 @@ def project_policy(reply: PolicyReply) -> ProjectPolicy | None:
     if reply.set_at is None:
         return None
     return ProjectPolicy(
-        reply.project, reply.hilConfig, reply.set_at, reply.set_by or "", sequence=reply.sequence
+        reply.project,
+        reply.hilConfig,
+        reply.set_at,
+        reply.set_by or "",
+        sequence=reply.sequence,
+        assurances=reply.assurances,
     )
 
 
@@ -198,6 +203,7 @@ def token_reply(token: Token, secret: str | None = None) -> TokenReply:
         token.revoked_at,
         token.revoked_by or None,
         secret,
+        token.is_unattended,
     )
 
 
@@ -215,6 +221,7 @@ def token_of(told: TokenReply) -> Token:
         told.expires_at,
         told.revoked_at,
         told.revoked_by or "",
+        is_unattended=told.unattended,
     )
 
 

@@ -1,6 +1,7 @@
 """Posts a review to a pull request: once, whole, and leaving nothing behind where it fails.
 
-1. A review that carries our name was posted before: nothing is done.
+1. A review that carries our name was posted before, or the pull request is not at the commit that the person was shown:
+   nothing is done. The commit that it is at is told, so that they can be asked again.
 2. A draft of ours that a crash left is deleted. This comes before everything else, as GitHub takes neither replies nor
    a second draft while there is one. A draft that is not ours belongs to a person: it is left alone, and told.
 3. Replies go into their threads, each with a hidden marker, so that a second try does not repeat them.
@@ -17,6 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Annotated
 
 import msgspec
 
@@ -51,11 +53,21 @@ _PENDING = "PENDING"
 
 
 class _Head(msgspec.Struct):
-    sha: str
+    sha: Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{7,64}(?!\n)$")]
+
+
+class _Repository(msgspec.Struct, frozen=True):
+    full_name: str
+
+
+class _Base(msgspec.Struct, frozen=True):
+    repo: _Repository | None = None
 
 
 class _Pull(msgspec.Struct):
     head: _Head
+    base: _Base = _Base()
+    number: int | None = None
 
 
 class _Review(msgspec.Struct):
@@ -116,8 +128,11 @@ class _Posting:
         reviews = [read(each, _Review) for each in pages(self._channel, f"{self._pull}/reviews")]
         if before := self._find_posted(reviews):
             return before
+        head = self._find_head()
+        if not head.startswith(self._effect.moved_to or self._effect.pull_request.head_sha):
+            return Posted(0, 0, 0, moved_to=head)
         self._clear(reviews)
-        commit = self._check_head()
+        commit = self._commit_at(head)
         for reply in self._effect.replies:
             self._reply(reply)
         try:
@@ -156,10 +171,19 @@ class _Posting:
                 )
             self._channel.request("DELETE", f"{self._pull}/reviews/{review.id}")
 
-    def _check_head(self) -> str:
+    def _find_head(self) -> str:
+        """Return the commit that the pull request is at; what answers under its name must be that pull request."""
+        meant = self._effect.pull_request
+        pull = read(self._channel.request("GET", self._pull), _Pull)
+        repository = pull.base.repo.full_name if pull.base.repo else f"{meant.owner}/{meant.repo}"
+        name = f"{repository}#{meant.number if pull.number is None else pull.number}"
+        if name.casefold() != str(meant).casefold():
+            raise GitHubError(f"GitHub has {quote(name)} in the place of {meant}.")
+        return pull.head.sha
+
+    def _commit_at(self, head: str) -> str:
         """Return the commit that is commented on; note where it is no longer the last one."""
         seen = self._effect.pull_request.head_sha
-        head = read(self._channel.request("GET", self._pull), _Pull).head.sha
         if head.startswith(seen):
             return head
         self._notes.append(

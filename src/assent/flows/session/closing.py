@@ -1,8 +1,9 @@
 """The end of a session: what was found is posted, saved or discarded (G33, G34, G-U8 to G-U10).
 
 Rule 1: nothing is posted that is not marked.
-Rule 2: a choice to post holds for the very findings that were there when it was made, and for that commit. A session
-        that is resumed with other ones asks anew, whatever was answered before.
+Rule 2: a choice to post holds for the very findings that were there when it was made, for that pull request and for that
+        commit. A session that is resumed with other ones asks anew, whatever was answered before; so does a pull request
+        that is at another commit when it is posted to.
 Rule 3: what could not be posted is saved, and nothing of the session is removed before it was posted.
 """
 
@@ -21,11 +22,15 @@ from assent.flows.session.table import render_findings, render_tally
 from assent.flows.session.talk import Closing, How, Left, Talk, ids_of
 from assent.flows.step import Done, Failed, Flow, do, say
 from assent.protocol.canonical import canonical, convert, digest
+from assent.protocol.display import quote
 from assent.protocol.gate import POST_ONLY, SYNTHESIS, Choice, Gate
 from assent.protocol.review import Severity
 from assent.protocol.words import count
 
 __all__ = ["post_only", "synthesis"]
+
+_SHA = 12
+"""Of a commit's name, so much is shown."""
 
 
 def synthesis(talk: Talk) -> Flow[Closing]:
@@ -62,10 +67,17 @@ def _content(talk: Talk) -> str:
 def _summary(talk: Talk) -> str:
     session = talk.session
     skipped = [str(part.number) for part in session.parts if part.status is ChunkStatus.SKIPPED]
-    lines = [f"{session.pull_request}: {render_verdict(verdict(session))}.", render_tally(session.held)]
+    lines = [f"{_place(session)} {render_verdict(verdict(session))}.", render_tally(session.held)]
     if skipped:
         lines.append(f"Skipped: chunk {', '.join(skipped)}.")
     return "\n".join([*lines, render_findings(in_order(session.held))]).rstrip()
+
+
+def _place(session: Session) -> str:
+    """Return where it would be posted: the pull request, the commit that was looked at, and the one that it is at."""
+    looked_at = session.pull_request.head_sha[:_SHA]
+    moved = f", which is at commit {quote(session.moved_to[:_SHA])} by now" if session.moved_to else ""
+    return f"{session.pull_request} at commit {looked_at}{moved}:"
 
 
 def post_only(talk: Talk) -> Flow[Closing]:
@@ -74,9 +86,7 @@ def post_only(talk: Talk) -> Flow[Closing]:
     while True:
         session = talk.session
         every = ids_of(session.held)
-        shown = (
-            f"{session.pull_request}: {render_tally(session.held)}\n{render_findings(in_order(session.held))}"
-        )
+        shown = f"{_place(session)} {render_tally(session.held)}\n{render_findings(in_order(session.held))}"
         choice = yield from talk.pass_(Gate(POST_ONLY, shown.rstrip(), every), _content(talk))
         match choice.label:
             case "Post all marked" | "Post only Action Required":
@@ -130,13 +140,15 @@ def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held
     open_tasks = yield from do(CountTodos())
     if isinstance(open_tasks, Failed):  # perhaps there are some
         yield from say(f"The list of tasks cannot be read: {open_tasks.message}")
-        if not (yield from check("Nobody knows whether tasks are not done. Post anyway? [y/n]")):
+        if not (
+            yield from check("Nobody knows whether tasks are not done. Post anyway? [y/n]", _content(talk))
+        ):
             return None
     undone = open_tasks.result if isinstance(open_tasks, Done) else 0
     if isinstance(undone, int) and undone > 0:
         verb = "is" if undone == 1 else "are"
         question = f"{count(undone, 'task')} {verb} not done. Post anyway? [y/n]"
-        if not (yield from check(question)):
+        if not (yield from check(question, _content(talk))):
             return None
     yield from say(f"Posting {count(len(chosen), 'finding')} to {talk.session.pull_request} …")
     came = yield from do(compose(talk.session, chosen, event))
@@ -146,6 +158,14 @@ def _post(talk: Talk, chosen: Sequence[Held], event: Event, every: Sequence[Held
         return (yield from _export(talk, How.FAILED, came.message))
     # Without a result it had been posted before, and nobody knows any more with which counts.
     posted = Posted(0, 0, 0, was_posted=True) if came.result is None else convert(came.result, Posted)
+    if posted.moved_to:
+        yield from say(
+            f"Not posted: {talk.session.pull_request} is at commit {quote(posted.moved_to[:_SHA])} by now, which is not "
+            "the one that you were shown."
+        )
+        session = replace(talk.session, moved_to=posted.moved_to)
+        yield from talk.keep(session) if talk.opening.is_post_only else talk.change(session)
+        return None
     if posted.left_out:  # what found no room there must not be lost here
         left = tuple(held for held in talk.session.held if held.finding_id in posted.left_out)
         yield from _export(talk, How.SAVED, session=replace(talk.session, held=left))

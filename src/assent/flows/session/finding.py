@@ -120,6 +120,10 @@ class Session(msgspec.Struct, frozen=True):
     """What there is to see of the change; empty: nothing."""
     asked: int = 0
     """How many asks have been settled; the next one goes by the next number."""
+    compared: int = 0
+    """How often a person settled that it is the session to go on with. Each such answer is used once (G35)."""
+    moved_to: str = ""
+    """The head of the pull request, where that is known to be another commit than the one that was looked at."""
 
     def of_chunk(self, number: int) -> tuple[Held, ...]:
         """Return the findings of one chunk."""

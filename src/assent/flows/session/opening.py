@@ -1,7 +1,8 @@
 """The beginning of a session: which one it is, and the gates before the first chunk.
 
-Rule: stale state is never gone on with silently. Another pull request and another head commit are asked about (G-U13,
-G-U14), and so is a saved session that a new one would take the place of.
+Rule 1: stale state is never gone on with silently. Another pull request and another head commit are asked about (G-U13,
+        G-U14), and so is a saved session that a new one would take the place of.
+Rule 2: such an answer is about the world as it is, so it is used once: whoever resumes again is asked again.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def _compare(talk: Talk, saved: Session, review: Review | None) -> Flow[bool]:
     now, then = review.pull_request, saved.pull_request
     if not now.is_same(then):
         summary = f"Asked for: {now}. Saved: {then} ({render_progress(saved)})."
-        if (yield from talk.pass_(Gate(MISMATCH, summary))).label == "Start fresh":
+        if (yield from _settle(talk, Gate(MISMATCH, summary))) == "Start fresh":
             yield from do(ClearSession(keeps_findings=True))
             raise Left(How.CLEARED)
     elif now.head_sha != then.head_sha:
@@ -63,10 +64,19 @@ def _compare(talk: Talk, saved: Session, review: Review | None) -> Flow[bool]:
             f"{then} was saved at commit {then.head_sha[:12]} and is now at {now.head_sha[:12]} "
             f"({render_progress(saved)}). Line numbers of the saved findings may be stale."
         )
-        if (yield from talk.pass_(Gate(HEAD_CHANGED, summary))).label == "Restart":
+        if (yield from _settle(talk, Gate(HEAD_CHANGED, summary))) == "Restart":
             yield from do(ClearSession(keeps_findings=True))
             return False
+        yield from talk.change(replace(talk.session, moved_to=now.head_sha))
     return True
+
+
+def _settle(talk: Talk, gate: Gate) -> Flow[str]:
+    """Return what was chosen; that it was is saved before anything else, also where the session is left here."""
+    talk.session = replace(talk.session, compared=talk.session.compared + 1)
+    choice = yield from talk.pass_(gate, f"compared:{talk.session.compared}", is_aside=True)
+    yield from talk.save()
+    return choice.label
 
 
 def phase_gate(talk: Talk) -> Flow[None]:

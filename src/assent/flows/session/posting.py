@@ -85,6 +85,8 @@ class PostReview(Effect, frozen=True, tag="post_review"):
     replies: tuple[ThreadReply, ...]
     name: str
     """By which a review that was posted already is known again."""
+    moved_to: str = ""
+    """The head that the person was shown, where it is not the commit that was looked at."""
 
 
 class Posted(msgspec.Struct, frozen=True):
@@ -104,6 +106,8 @@ class Posted(msgspec.Struct, frozen=True):
     """Findings for which even the body had no room: they were posted nowhere."""
     was_posted: bool = False
     """It had been posted before, and nothing was posted now."""
+    moved_to: str = ""
+    """Nothing was posted: this is the head by now, and not the one that the person was shown."""
 
 
 class Unplaced(msgspec.Struct, frozen=True):
@@ -166,6 +170,7 @@ def compose(session: Session, held: Sequence[Held], event: Event) -> PostReview:
             if each.finding.thread_id is not None
         ),
         digest(canonical(choice)).removeprefix("sha256:")[:_NAME_DIGITS],
+        session.moved_to,
     )
 
 

@@ -71,6 +71,8 @@ class _Front(msgspec.Struct, forbid_unknown_fields=True):
     commits: _Counter = 0
     asked: _Counter = 0
     counters: dict[str, _Counter] = {}
+    compared: _Counter = 0
+    moved_to: Annotated[str, Meta(pattern=r"^(?:[0-9a-f]{7,64})?(?!\n)$")] = ""
 
 
 def render_state(session: Session, updated: str, asked: int) -> str:
@@ -93,6 +95,8 @@ def render_state(session: Session, updated: str, asked: int) -> str:
         session.commits,
         asked,
         session.counters,
+        session.compared,
+        session.moved_to,
     )
     findings = "\n---\n\n".join(_render_held(held) for held in session.held) or "None yet.\n"
     return "\n".join(
@@ -209,6 +213,8 @@ def parse_state(text: bytes) -> Session:
         front.commits,
         front.visual_changes,
         front.asked,
+        front.compared,
+        front.moved_to,
     )
     _check_moment(front.started)
     _check(session)

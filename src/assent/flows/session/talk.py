@@ -82,9 +82,9 @@ class Talk:
         self.opening = opening
         self.session: Session
 
-    def pass_(self, gate: Gate, about: str = "") -> Flow[Choice]:
+    def pass_(self, gate: Gate, about: str = "", *, is_aside: bool = False) -> Flow[Choice]:
         """Stop at a gate; return what was chosen, unless that is to pause."""
-        choice = yield from pass_gate(gate, about)
+        choice = yield from pass_gate(gate, about, is_aside=is_aside)
         if isinstance(choice, Ended):
             # So that whoever comes again is asked anew.
             yield from self.keep(self.session) if self.opening.is_post_only else self.save()

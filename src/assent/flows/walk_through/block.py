@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-from assent.flows.walk_through.fix import render_fix
+from assent.flows.walk_through.fix import render_whole_fix
 from assent.flows.walk_through.prose import brief, one_line, passage, sentences
 from assent.protocol.display import is_blank
 from assent.protocol.finding import Action, AutofixClass, Finding
@@ -54,7 +54,7 @@ def render_block(finding: Finding, place: tuple[int, int] | None, action: Action
         "**Proposed fix**",
     ]
     if finding.has_fix:
-        parts += [render_fix(finding), "**Why it works**", passage(_reason(finding))]
+        parts += [render_whole_fix(finding), "**Why it works**", passage(_reason(finding))]
     else:
         parts.append(_NO_FIX)  # W-X15
     parts.append(_conflict_line(finding, action, remap))
@@ -99,9 +99,14 @@ def _conflict_line(finding: Finding, action: Action, remap: str) -> str:
 
 def action_framing(finding: Finding, action: Action, is_remapped: bool) -> str:
     """Return the recommended action in a phrase, to be answered with yes or no (W40)."""
+    is_blocked = is_remapped and finding.recommended_action is Action.APPLY and finding.has_fix
     match action:
         case Action.APPLY:
             return "Apply the proposed fix?"
+        case Action.DEFER if is_blocked:
+            return "Defer to Open Questions since the fix cannot be applied here?"
+        case Action.SKIP if is_blocked:
+            return "Skip since the fix can be neither applied nor deferred here?"
         case Action.DEFER if not finding.has_fix:
             return "Defer to Open Questions since the review names no concrete fix?"
         case Action.DEFER if finding.autofix_class is AutofixClass.MANUAL:

@@ -1,15 +1,17 @@
 """Deferring a finding: its entry in the document's Open Questions, at once (W50, W-U10, W-U11).
 
 Rule 1: the document is read before each entry. If somebody else changed it since it was last seen here, nothing is
-        appended and a person is asked; after that it is taken as it is.
-Rule 2: what fails can be tried again for ever. It ends as a deferral that only the report has, or as a Skip.
+        appended and a person is asked. Their Retry is for the document as it was then: changed once more, it is asked
+        once more.
+Rule 2: what fails can be tried again for ever. It ends as a deferral that only the report has, or as a Skip. Whoever
+        declines to say keeps the deferral; whoever leaves has left the review (W-X21).
 """
 
 from __future__ import annotations
 
 from assent.flows.document import read_document, write_document
 from assent.flows.step import Failed, Flow, say
-from assent.flows.walk_through.menu import CONVERT, RETRY, failure_prompt
+from assent.flows.walk_through.menu import CONVERT, RECORD_ONLY, RETRY, failure_prompt
 from assent.flows.walk_through.walk import Walk, choose
 from assent.protocol.canonical import digest
 from assent.protocol.decision import Decision, Failure, Verb
@@ -34,9 +36,8 @@ def defer(walk: Walk, finding: Finding, note: str = "", *, is_told: bool = True)
             if is_told:
                 yield from say(_confirm(came))
             return Action.DEFER
-        walk.known_digest = None
         prompt = failure_prompt(finding, walk.place_of(finding), came)
-        chosen = yield from choose(prompt, may_lapse=True)
+        chosen = yield from choose(prompt, declined=RECORD_ONLY)
         if chosen == RETRY:
             continue
         walk.failures.append(Failure(finding, _APPEND, came))
@@ -57,12 +58,14 @@ def _confirm(appended: Appended) -> str:
 
 def _append(walk: Walk, finding: Finding) -> Flow[Appended | str]:
     """Return the entry, or in a sentence why there is none."""
+    known, walk.known_digest = walk.known_digest, None
     document = yield from read_document(walk.path)
     if isinstance(document, Failed):
         return document.message
     if document.digest is None:
         return f'"{quote(walk.path)}" is not there any more.'
-    if walk.known_digest is not None and document.digest != walk.known_digest:
+    if known is not None and document.digest != known:
+        walk.known_digest = document.digest
         return f'Somebody changed "{quote(walk.path)}" since it was last looked at.'
     try:
         appended = append_deferral(document.content, finding, walk.date)

@@ -16,7 +16,7 @@ __all__ = ["CheckAppend", "Edited", "MakeEdits", "Writable", "check_append", "ma
 
 
 class CheckAppend(Effect, frozen=True, tag="check_append"):
-    """Look whether the document can be written; Done holds a `Writable`."""
+    """Look whether the document can be written, and with what; Done holds a `Writable`."""
 
     path: str
     """Relative to the root, with slashes."""
@@ -28,6 +28,8 @@ class Writable(msgspec.Struct, frozen=True):
     is_writable: bool
     reason: str = ""
     """Why not, as in `document is read-only in this environment`; goes on after a dash, so no capital and no full stop."""
+    takes_words: bool = True
+    """Whether there is somebody who works a fix in words into it; an exact edit needs nobody."""
 
 
 class MakeEdits(Effect, frozen=True, tag="make_edits"):

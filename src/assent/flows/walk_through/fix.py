@@ -4,7 +4,9 @@ Rule 1: no diff is shown. It is said how many lines go and come.
 Rule 2: a block of code is shown as it is where it only adds something and has at most five lines; else it is counted.
 Rule 3: at most two pieces of inline code stay code in a sentence, each of them short and with a space on each side, also
         before a full stop. The others lose their marks and keep their words.
-Rule 4: an exact edit is what would be written, so it is told as it is, below the words; they may say something else.
+Rule 4: an exact edit is what would be written, so it is told whole, below the words; they may say something else.
+Rule 5: words without an exact edit are what would be worked in. Where the telling leaves something out, they stand below
+        it as they were written: nobody says yes to what cannot be read.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from assent.flows.walk_through.prose import (
     brief,
     guard,
     next_closing,
+    one_line,
     passes_for_ours,
     sentences,
 )
@@ -26,7 +29,10 @@ from assent.protocol.finding import Edit, Finding
 from assent.protocol.markdown import fence
 from assent.protocol.words import count, join_words
 
-__all__ = ["render_fix"]
+__all__ = ["MAX_FIX", "render_fix", "render_whole_fix"]
+
+MAX_FIX = 20_000
+"""So many characters of a fix in words can be read whole in a question."""
 
 _MAX_RAW_LINES, _MAX_RAW_LENGTH = 5, 600
 """W35: so much code is shown as it is."""
@@ -35,8 +41,6 @@ _MAX_SPANS = 2
 _SPAN_WORDS, _SPAN_LENGTH = 4, 40
 """What is still an identifier, a flag or a short phrase (W34)."""
 _LENGTH = 1_000
-_PASSAGE = 120
-"""Of each side of an exact edit, so much is told."""
 _READ = 50_000
 """A fix has no limit of its own. Of one that is longer, the beginning is told."""
 
@@ -64,8 +68,22 @@ _ENDS = tuple(".!?")
 _TICKS = re.compile(r"`+")
 
 
+def render_whole_fix(finding: Finding) -> str:
+    """Return what a finding's fix does, with nothing left out of what would be written or worked in."""
+    told, is_whole = _render(finding)
+    written = finding.suggested_fix or ""
+    if is_whole or finding.edit is not None or len(written) > MAX_FIX:
+        return told
+    return f"{told}\n\nIn full:\n\n{_exactly(written)}"
+
+
 def render_fix(finding: Finding) -> str:
     """Return what a finding's fix does, in words; a short block of new text is shown as it is."""
+    return _render(finding)[0]
+
+
+def _render(finding: Finding) -> tuple[str, bool]:
+    """Return a fix in words, and whether they leave nothing out."""
     whole = finding.suggested_fix or ""
     blocks = list(_split(display(whole[:_READ]).split("\n")))
     codes = [block for block in blocks if isinstance(block, _Code)]
@@ -90,17 +108,28 @@ def render_fix(finding: Finding) -> str:
     exact = "" if finding.edit is None else _say_edit(finding.edit)
     told = "\n\n".join(filter(None, [*parts, _prose(words)])) or "The proposed fix has no words."
     told = f"{told}\n\n{exact}" if exact else told
-    return told if len(whole) <= _READ else f"{told}\n\n(This is the beginning of {len(whole):,} characters.)"
+    if len(whole) > _READ:
+        told += f"\n\n(This is the beginning of {len(whole):,} characters.)"
+    return told, (is_raw or not codes) and len(display(whole[:_READ])) <= _LENGTH
 
 
 def _say_edit(edit: Edit) -> str:
     """Return what an exact edit does, whatever the words above say of it: this is what would be written."""
-    out, new = (brief(text, _PASSAGE) for text in (edit.before, edit.after))
-    if is_blank(edit.after):
+    out, new = display(edit.before), display(edit.after)
+    if out == one_line(out) and is_blank(new):
         return f'Exactly: "{out}" is taken out.'
-    if len(edit.after) > _PASSAGE:
-        return f'Exactly: "{out}" becomes "{new}" ({len(edit.after):,} characters).'
-    return f'Exactly: "{out}" becomes "{new}"{"" if new.endswith(_ENDS) else "."}'
+    if out == one_line(out) and new == one_line(new):
+        return f'Exactly: "{out}" becomes "{new}"{"" if new.endswith(_ENDS) else "."}'
+    if is_blank(new):
+        return f"Exactly this is taken out:\n\n{_exactly(out)}"
+    return f"Exactly this:\n\n{_exactly(out)}\n\nbecomes this:\n\n{_exactly(new)}"
+
+
+def _exactly(text: str) -> str:
+    """Return a text in its own lines; where one of them looks like ours, all have a sign."""
+    lines = display(text).split("\n")
+    sign = "> " if any(map(passes_for_ours, lines)) else ""
+    return fence("\n".join(f"{sign}{line}" for line in lines))
 
 
 def _split(lines: list[str]) -> Iterator[str | _Code]:

@@ -1,6 +1,6 @@
 """One finding after the other: explained, asked about, decided (W15-W61).
 
-Rule 1: nothing is edited here. What is to be applied waits for the end (W48).
+Rule 1: nothing is edited here. What is to be applied waits for the end (W48); what cannot be is not said to be.
 Rule 2: only the preset actions can be chosen. Whoever wants another fix skips, or defers, and edits themselves (W61).
 """
 
@@ -38,12 +38,14 @@ def walk_findings(walk: Walk) -> Flow[Way]:
 
 
 def _question(walk: Walk, finding: Finding) -> Prompt:
-    return finding_prompt(finding, walk.place_of(finding), walk.recommended(finding), walk.unavailable)
+    return finding_prompt(
+        finding, walk.place_of(finding), walk.recommended(finding), walk.unavailable, walk.obstacle(finding)
+    )
 
 
-def _decide(walk: Walk, finding: Finding, chosen: str | None) -> Flow[Action | None]:
+def _decide(walk: Walk, finding: Finding, chosen: str) -> Flow[Action | None]:
     """Decide a finding as it was chosen; return what its dependents may follow."""
-    if chosen == APPLY and not finding.has_fix:
+    if chosen == APPLY and walk.obstacle(finding):
         return (yield from ask_without_fix(walk, finding))
     if chosen == APPLY:
         walk.decide(Decision(finding, Verb.APPLIED))

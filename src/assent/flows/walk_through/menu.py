@@ -84,10 +84,7 @@ _FAILURE: _Menu = (  # W-U11
 )
 _PREVIEW: _Menu = (("A", PROCEED, "Proceed"), ("B", CANCEL, "Cancel"))  # W-U13
 
-_NO_FIX_STEM = (
-    "Apply isn't executable for this finding — the review surfaced the issue without a concrete fix. "
-    "How should the agent proceed?"
-)
+_WITHOUT_FIX = "the review surfaced the issue without a concrete fix"
 _SHOWN_TITLES = 12
 
 
@@ -122,14 +119,21 @@ def position_line(finding: Finding, place: tuple[int, int] | None) -> str:
 
 
 def finding_prompt(
-    finding: Finding, place: tuple[int, int] | None, action: Action, unavailable: str = ""
+    finding: Finding,
+    place: tuple[int, int] | None,
+    action: Action,
+    unavailable: str = "",
+    obstacle: str = "",
 ) -> Prompt:
-    """Return the question about one finding (W29-W46); `action` is what is recommended now, perhaps remapped."""
+    """Return the question about one finding (W29-W46); `action` is what is recommended now, perhaps remapped.
+
+    `obstacle` says why its fix cannot be applied, where that is so.
+    """
     is_remapped = action is not finding.recommended_action
     remap = ""
     if is_remapped:  # W45, W55
         was = finding.recommended_action
-        why = "no suggested_fix" if was is Action.APPLY else unavailable.removesuffix(" in this environment")
+        why = (obstacle if was is Action.APPLY else unavailable).removesuffix(" in this environment")
         remap = f"Synthesis recommended {was}; downgraded to {action} — {why}."
     stem = f"{position_line(finding, place)}\n{action_framing(finding, action, is_remapped)}"
     without: list[str] = []
@@ -142,12 +146,16 @@ def finding_prompt(
     return _prompt(stem, _FINDING, body=body, without=without, recommended=action)
 
 
-def no_fix_prompt(finding: Finding, place: tuple[int, int] | None, unavailable: str = "") -> Prompt:
-    """Return what is asked when Apply was picked and there is nothing to apply (W53-W59)."""
+def no_fix_prompt(
+    finding: Finding, place: tuple[int, int] | None, unavailable: str = "", obstacle: str = ""
+) -> Prompt:
+    """Return what is asked when Apply was picked and cannot be done (W53-W59); `obstacle` says why, where it has a fix."""
     where = position_line(finding, place)
+    why = obstacle if finding.has_fix else _WITHOUT_FIX
+    stem = f"Apply isn't executable for this finding — {why}. How should the agent proceed?"
     if not unavailable:
-        return _prompt(_NO_FIX_STEM, _NO_FIX, body=where, recommended=DEFER)
-    stem = f"{_NO_FIX_STEM}\n{_no_defer(unavailable)}"
+        return _prompt(stem, _NO_FIX, body=where, recommended=DEFER)
+    stem = f"{stem}\n{_no_defer(unavailable)}"
     return _prompt(stem, _NO_FIX, body=where, without=(DEFER,), recommended=SKIP)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import cast
 
 import msgspec
 
@@ -60,10 +61,10 @@ def next_prompt(inputs: NextInputs) -> Prompt:
     return Prompt(stem, fields=(Field(DECISION, options=options),))
 
 
-def ask_next(inputs: NextInputs) -> Flow[NextStep]:
-    """Ask; no answer means stop."""
-    came = yield from ask(next_prompt(inputs), may_lapse=True)
-    return NextStep(came.values[DECISION][0]) if isinstance(came, Answered) else NextStep.STOP
+def ask_next(inputs: NextInputs) -> Flow[NextStep | None]:
+    """Ask; where it ends without an answer, nobody said what comes next."""
+    came = yield from ask(next_prompt(inputs))
+    return NextStep(came.values[DECISION][0]) if isinstance(came, Answered) else None
 
 
-NEXT_STEP = FlowKind("next_step", 1, ask_next, NextInputs, NextStep)
+NEXT_STEP = FlowKind("next_step", 1, ask_next, NextInputs, cast("type[NextStep | None]", NextStep | None))

@@ -1,4 +1,4 @@
-"""Apply was picked, and the finding has no fix: a person says what is to happen instead (W49, W53-W60)."""
+"""Apply was picked, and there is no fix, or none that can be applied: a person says what is to happen (W49, W53-W60)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from assent.protocol.finding import Action, Finding
 
 __all__ = ["ask_without_fix"]
 
-_REDIRECTED = "redirected from Apply — no suggested_fix"
-_ACKNOWLEDGED = "Apply picked but no suggested_fix — no edit dispatched"
-
 
 def ask_without_fix(walk: Walk, finding: Finding) -> Flow[Action | None]:
     """Decide the finding; return what its dependents may follow: Defer or Skip, nothing where it is acknowledged."""
-    chosen = yield from choose(no_fix_prompt(finding, walk.place_of(finding), walk.unavailable))
+    why = walk.obstacle(finding)
+    chosen = yield from choose(no_fix_prompt(finding, walk.place_of(finding), walk.unavailable, why))
+    redirected = f"redirected from Apply — {why}"
     if chosen == DEFER:
-        return (yield from defer(walk, finding, _REDIRECTED))
+        return (yield from defer(walk, finding, redirected))
     if chosen == SKIP:
-        walk.decide(Decision(finding, Verb.SKIPPED, _REDIRECTED))
+        walk.decide(Decision(finding, Verb.SKIPPED, redirected))
         yield from say("→ Skipped.")
         return Action.SKIP
-    walk.decide(Decision(finding, Verb.ACKNOWLEDGED, reason=_ACKNOWLEDGED))
+    walk.decide(Decision(finding, Verb.ACKNOWLEDGED, reason=f"Apply picked but {why} — no edit dispatched"))
     yield from say("→ Acknowledged. No document edit.")
     return None

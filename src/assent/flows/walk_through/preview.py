@@ -1,13 +1,14 @@
 """Many findings at once: what would happen with each is shown, and one word lets it happen (W12, W13, W52, W-U13).
 
 Rule 1: a preview changes nothing. Cancel leads back to the question that it came from.
-Rule 2: the group that a finding stands in is what is done with it. Where that is not its own recommendation, its line
-        says so (W-X22).
+Rule 2: the group that a finding stands in is what is done with it (W55). Where that is not what its question would
+        recommend, its line says so (W-X22); where that is not what synthesis recommended, it is said why.
 Rule 3: each finding gets its own action; nothing cascades, and what is decided already is not here (W-X13).
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from assent.flows.step import Flow, say
@@ -40,7 +41,7 @@ _LONG_PASS, _TOLD_EVERY = 50, 25
 
 def make_plan(walk: Walk, action: Action | None = None) -> Plan:
     """Return what would be done with everything undecided: its own recommendation, or `action` with all of it."""
-    return {finding.finding_id: (finding, action or walk.planned(finding)) for finding in walk.undecided}
+    return {finding.finding_id: (finding, action or walk.recommended(finding)) for finding in walk.undecided}
 
 
 def preview(walk: Walk, plan: Plan, title: str) -> Flow[bool]:
@@ -51,17 +52,7 @@ def preview(walk: Walk, plan: Plan, title: str) -> Flow[bool]:
 
 def render_preview(walk: Walk, plan: Plan, title: str) -> str:
     """Return the plan as text, grouped by what would be done."""
-    lines = [title]
-    remapped = [
-        finding
-        for finding, action in plan.values()
-        if finding.recommended_action is Action.DEFER and action is Action.SKIP
-    ]
-    if walk.unavailable and remapped:
-        lines.append(
-            f"Appending is unavailable — {walk.unavailable}. "
-            f"{count(len(remapped), 'finding')} recommended for Open Questions: skipped instead."
-        )
+    lines = [title, *_downgrades(walk, plan)]
     for action, heading in _GROUPS.items():
         group = [finding for finding, planned in plan.values() if planned is action]
         if group:
@@ -69,8 +60,27 @@ def render_preview(walk: Walk, plan: Plan, title: str) -> str:
     return "\n".join(lines)
 
 
+def _downgrades(walk: Walk, plan: Plan) -> list[str]:
+    """Return why synthesis is not followed, and with how many findings, a line for each reason."""
+    reasons: Counter[tuple[tuple[str, str], Action]] = Counter()
+    for finding, action in plan.values():
+        was = finding.recommended_action
+        if action is was or action is not walk.recommended(finding):
+            continue
+        if was is Action.APPLY:
+            why = f"Applying is unavailable — {walk.obstacle(finding)}.", "Apply"
+        else:
+            why = f"Appending is unavailable — {walk.unavailable}.", "Open Questions"
+        reasons[why, action] += 1
+    done = {Action.DEFER: "deferred", Action.SKIP: "skipped"}
+    return [
+        f"{why} {count(number, 'finding')} recommended for {place}: {done[action]} instead."
+        for ((why, place), action), number in reasons.items()
+    ]
+
+
 def _lines(walk: Walk, group: Sequence[Finding], action: Action) -> list[str]:
-    return [_line(finding, walk.planned(finding), action) for finding in group]
+    return [_line(finding, walk.recommended(finding), action) for finding in group]
 
 
 def _line(finding: Finding, recommended: Action, action: Action) -> str:

@@ -9,9 +9,10 @@ from collections.abc import Iterator, Sequence
 
 from assent.flows.step import Answered, Ended, Flow, ask
 from assent.flows.walk_through.effect import Writable
+from assent.flows.walk_through.fix import MAX_FIX
 from assent.flows.walk_through.menu import DECISION
 from assent.flows.walk_through.prose import sentences
-from assent.protocol.ask import Kind
+from assent.protocol.ask import Kind, State
 from assent.protocol.decision import Decision, Failure, Verb
 from assent.protocol.finding import Action, Finding
 from assent.protocol.prompt import Prompt
@@ -98,33 +99,37 @@ class Walk:
         """Why nothing can be deferred into the document; empty where it can."""
         return "" if self.append.is_writable else self.append.reason or "document cannot be written"
 
-    def planned(self, finding: Finding) -> Action:
-        """Return what is done with it in bulk: as synthesis said, but never what cannot be done (W45, W-U13).
-
-        A set that was merged elsewhere may recommend to apply what has no fix: then that is planned, and fails (W-X19).
-        """
-        return self._without_defer(finding.recommended_action)
+    def obstacle(self, finding: Finding) -> str:
+        """Return why its fix cannot be applied here, in a phrase; empty where nothing is known to be in the way (W49)."""
+        if not finding.has_fix:
+            return "no suggested_fix"
+        if self.unavailable:
+            return self.unavailable
+        if finding.edit is None and not self.append.takes_words:
+            return "no applier for a fix in words"
+        if finding.edit is None and len(finding.suggested_fix or "") > MAX_FIX:
+            return "suggested_fix too long to be read whole"
+        return ""
 
     def recommended(self, finding: Finding) -> Action:
-        """Return what its question recommends: never Apply where there is nothing to apply (W55)."""
+        """Return what its question recommends, and what is done with it in bulk: never what cannot be done (W45, W55)."""
         action = finding.recommended_action
-        return self._without_defer(Action.DEFER if action is Action.APPLY and not finding.has_fix else action)
-
-    def _without_defer(self, action: Action) -> Action:
+        if action is Action.APPLY and self.obstacle(finding):
+            action = Action.DEFER
         return Action.SKIP if action is Action.DEFER and self.unavailable else action
 
 
-def choose(prompt: Prompt, kind: Kind = Kind.FINDING, *, may_lapse: bool = False) -> Flow[str | None]:
-    """Ask, and return the key of what was chosen; nothing where the question `may_lapse` and did.
+def choose(prompt: Prompt, kind: Kind = Kind.FINDING, *, declined: str = "") -> Flow[str]:
+    """Ask, and return the key of what was chosen; `declined` where a person's no to the question stands for that.
 
     Raises:
         LeftError: it ended without an answer.
     """
-    came = yield from ask(prompt, kind, may_lapse=may_lapse)
+    came = yield from ask(prompt, kind)
     if isinstance(came, Answered):
         return came.values[DECISION][0]
-    if may_lapse:
-        return None
+    if declined and came.state is State.DECLINED:
+        return declined
     raise LeftError(came)
 
 

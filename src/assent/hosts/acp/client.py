@@ -34,8 +34,10 @@ from assent.client.calls import Calls
 from assent.hosts.acp.question import Choice, allowing, choose_question, permission_action, rejecting
 from assent.hosts.form import host_form
 from assent.hosts.request import Request, Requests
-from assent.protocol.ask import State
+from assent.protocol.approval import render_rejection
+from assent.protocol.ask import Ask, State
 from assent.protocol.canonical import Json
+from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, BadPromptError
 from assent.protocol.host_question import host_prompt
 
@@ -62,11 +64,16 @@ class AcpClient:
         run_id: str | None = None,
         show: Callable[[str], None] = lambda _: None,
         tell: Callable[[str], None] = lambda _: None,
+        pass_on: Callable[[str], None] = lambda _: None,
     ) -> None:
-        """Take the calls of a client (`client.calls`) and a name under which asks are found again after a restart."""
+        """Take the calls of a client (`client.calls`) and a name under which asks are found again after a restart.
+
+        `pass_on` is given what a person says with a no, for the agent's next prompt: its protocol has no other place.
+        """
         self._requests = Requests(calls, "acp", session, run_id=run_id)
         self._show = show
         self._tell = tell
+        self._pass_on = pass_on
         self._number = 0
         self._tool_calls: dict[str, dict[str, Any]] = {}
 
@@ -130,6 +137,7 @@ class AcpClient:
             content = form.content(ended)
             if content is not None:
                 return AcceptElicitationResponse(action="accept", content=content)
+            self._say_why(form.prompt.title, ended)
             is_declined = ended.state is State.DECLINED
             return DeclineElicitationResponse(action="decline") if is_declined else cancelled
 
@@ -176,6 +184,7 @@ class AcpClient:
             asked = choose_question(title, offered)
             ended = await request.ask(host_prompt([asked]))
             if ended.answer is None:
+                self._say_why(title, ended)
                 return no if ended.state is State.DECLINED else None
             field = ended.prompt.fields[0]
             chosen = ended.answer.values[field.name][0]
@@ -186,9 +195,18 @@ class AcpClient:
         title, action = permission_action(call, way)
         permission = await request.permit(title, action)
         self._tell(permission.reason)
-        if permission.ask is not None and permission.ask.state in _UNDECIDED:
-            return None
+        if permission.ask is not None:
+            self._say_why(title, permission.ask)
+            if permission.ask.state in _UNDECIDED:
+                return None
         return way if permission.is_allowed else no
+
+    def _say_why(self, title: str, ask: Ask) -> None:
+        """Hand on what a person said with a no."""
+        if ask.words:
+            self._pass_on(
+                f"{title}: {render_rejection(ask) if ask.answer is not None else render_ending(ask)}"
+            )
 
     async def _carry(self, content: Json, work: Callable[[Request], Awaitable[R]], no: R, cancelled: R) -> R:
         """Return what came of it: `no` where something went wrong, `cancelled` where it is not wanted any more."""

@@ -52,7 +52,12 @@ class AcpSession:
         self._course = Course(calls, plan, orders.prompts, screen)
         # The agent's session is a new one each time, so asks are found again by the run.
         self._client = AcpClient(
-            calls, plan.run_id, run_id=plan.run_id, show=screen.show_piece, tell=screen.tell
+            calls,
+            plan.run_id,
+            run_id=plan.run_id,
+            show=screen.show_piece,
+            tell=screen.tell,
+            pass_on=self._course.words.put,
         )
         self._model = plan.frame.model
         self._connection: ClientSideConnection

@@ -4,7 +4,8 @@
                        dialog (`ask`). The question tool, where nobody sits at the host: a question; unanswered, it is put
                        off (`defer`) and found again when the session resumes.
     PermissionRequest  the host's own dialog is open at the same time, and the first answer wins.
-    PostToolUse        the question was answered in the host's dialog: the ask gets that answer, as the host's word.
+    PostToolUse        the question was answered in the host's dialog: the ask gets that answer, as the host's word. Where
+                       that is not enough the ask stays open, and the model is told that nothing was chosen yet.
     Elicitation        the form of an MCP server, where nobody sits at the host.
     Notification       what the host tells whoever sits at it, for those who do not: a message in the topic of its name.
     Stop, SessionEnd   what this session still asks is no longer needed by anybody: it is taken back.
@@ -28,16 +29,18 @@ from assent.client.steer import post
 from assent.hosts.claude_code.glance import HOST, QUESTION_TOOL, Watch
 from assent.hosts.claude_code.pattern import must_ask
 from assent.hosts.claude_code.question import answered_input, parse_questions, parse_response
-from assent.hosts.claude_code.reply import Reply, allow, ask, defer, deny, elicited, permit, refuse
+from assent.hosts.claude_code.reply import Reply, allow, ask, block, defer, deny, elicited, permit, refuse
 from assent.hosts.claude_code.transcript import is_alone
 from assent.hosts.form import host_form
 from assent.hosts.permission import Permission, ask_permission
-from assent.hosts.person import person_at
-from assent.protocol.ask import Ask, State
+from assent.hosts.person import find_shortfall, person_at, render_elsewhere
+from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.error import (
     AssentError,
+    AssuranceError,
     BadPromptError,
     BadRequestError,
+    ConfirmFirstError,
     ConflictError,
     StillOpen,
     TooLargeError,
@@ -56,6 +59,8 @@ _OWN_SERVER = "assent"
 _SHOWN = ("command", "file_path", "notebook_path", "url", "query", "description")
 _IN_THE_HOST = "It was answered in Claude Code."
 _OVER = "Claude Code no longer waits for it."
+_STAYS = ":elsewhere"
+"""The end of a key: this is answered elsewhere, and not by a hook that waits."""
 _TOLD = ("message", "title", "notification_type", "session_id", "cwd")
 _MAX_TOLD = 2_000
 
@@ -85,7 +90,7 @@ def reply_to(
     if name == "Notification":
         yield from _pass_on(calls, event)
     elif name == "PostToolUse":
-        yield from _record(calls, event)
+        return (yield from _record(calls, event))
     elif name in PASSING:
         yield from _take_back(calls, event)
     if name in PASSING:
@@ -205,9 +210,14 @@ def _question_put_off(calls: Calls, event: Mapping[str, Any], wait: float, key: 
 
 
 def _question_beside(calls: Calls, event: Mapping[str, Any], wait: float, key: str) -> Call[Reply | None]:
-    """Ask in the inbox while the host's own dialog is open."""
+    """Ask in the inbox while the host's own dialog is open; where that is not enough, the dialog is closed."""
     questions = parse_questions(event.get("tool_input"))
-    asked = yield from calls.open(host_prompt(questions, title=_TITLE), key=key)
+    prompt = host_prompt(questions, title=_TITLE)
+    shortfall = yield from find_shortfall(calls, Kind.QUESTION)
+    if shortfall:
+        asked = yield from calls.open(prompt, key=f"{key}{_STAYS}")
+        return refuse(_not_here(shortfall, asked))
+    asked = yield from calls.open(prompt, key=key)
     asked = yield from _await(calls, asked, wait)
     if asked.is_open:
         yield from _withdraw(calls, asked, _OVER)
@@ -245,12 +255,14 @@ def _pass_on(calls: Calls, event: Mapping[str, Any]) -> Call[None]:
 
 
 def _take_back(calls: Calls, event: Mapping[str, Any]) -> Call[None]:
-    """Withdraw what this session still asks."""
+    """Withdraw what this session still asks. What must be answered elsewhere is still wanted when a turn ends."""
+    is_over = event["hook_event_name"] == "SessionEnd"
     for asked in (yield from _own(calls, event)):
-        yield from _withdraw(calls, asked, _OVER)
+        if is_over or not (asked.key or "").endswith(_STAYS):
+            yield from _withdraw(calls, asked, _OVER)
 
 
-def _record(calls: Calls, event: Mapping[str, Any]) -> Call[None]:
+def _record(calls: Calls, event: Mapping[str, Any]) -> Call[Reply | None]:
     """Answer the question that the person at the host has answered there; where that cannot be read, take it back."""
     questions = parse_questions(event.get("tool_input"))
     prompt = host_prompt(questions, title=_TITLE)
@@ -262,9 +274,19 @@ def _record(calls: Calls, event: Mapping[str, Any]) -> Call[None]:
             try:
                 yield from person.answer(asked.ask_id, values)
                 continue
+            except (AssuranceError, ConfirmFirstError) as refusal:
+                return block(_not_here(refusal.message, asked))
             except AssentError:
                 pass  # it fits no option, or somebody was first: then there is nothing to record
         yield from _withdraw(calls, asked, _IN_THE_HOST)
+    return None
+
+
+def _not_here(why: str, asked: Ask) -> str:
+    return (
+        f"What is chosen in this dialog does not count, so take no option for chosen: {why} {render_elsewhere(asked)} "
+        f"`assent show {asked.ask_id[-6:]}` then tells what they chose."
+    )
 
 
 def _own(calls: Calls, event: Mapping[str, Any]) -> Call[list[Ask]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-__all__ = ["Reply", "allow", "ask", "defer", "deny", "elicited", "permit", "refuse"]
+__all__ = ["Reply", "allow", "ask", "block", "defer", "deny", "elicited", "permit", "refuse"]
 
 Reply = dict[str, Any]
 
@@ -38,6 +38,11 @@ def permit(given: Mapping[str, Any]) -> Reply:
 def refuse(reason: str) -> Reply:
     """Answer it with a no; the model is told why."""
     return _request({"behavior": "deny", "message": reason})
+
+
+def block(reason: str) -> Reply:
+    """Tell the model after a call that its result does not count, and why."""
+    return {"decision": "block", "reason": reason}
 
 
 def elicited(action: str, content: Mapping[str, Any] | None = None) -> Reply:

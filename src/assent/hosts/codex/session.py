@@ -3,7 +3,8 @@
 Rule 1: everything that Codex asks is answered by a person's decision or by a no that says why; an error of ours is a no.
 Rule 2: a cancelled run interrupts the turn at once. A paused one lets the turn go on and begins no other. Another model
         is used from the next turn on.
-Rule 3: what a turn left open when it ended is withdrawn. Told to stop, we leave the run and its asks as they are.
+Rule 3: what a person says with a no is put into the turn, or begins the next: most of Codex' replies have no place for it.
+Rule 4: what a turn left open when it ended is withdrawn. Told to stop, we leave the run and its asks as they are.
 """
 
 from __future__ import annotations
@@ -228,8 +229,9 @@ class CodexSession:
         return self._changes.get(str(said.params.get("itemId"))) if said.method == codex.FILE_CHANGE else None
 
     async def _answer(self, said: Incoming, request: Request) -> None:
+        words = ""
         try:
-            result = await self._decide(said, request)
+            result, words = await self._decide(said, request)
         except Exception as error:  # noqa: BLE001 - rule 1: whatever went wrong is a no
             why = (
                 error.message
@@ -243,17 +245,22 @@ class CodexSession:
             if await self._course.is_ended():
                 return  # the ask ended with the run; Codex is about to be interrupted, and must not go on before
         await self._peer.reply(said.request_id, result)
+        if words:
+            self._course.words.put(words)
 
-    async def _decide(self, said: Incoming, request: Request) -> dict[str, Json]:
+    async def _decide(self, said: Incoming, request: Request) -> tuple[dict[str, Json], str]:
+        """Return the reply, and what a person said with a no, as Codex has no place for it in this reply."""
         if said.method == codex.INPUT:
-            return await self._put_questions(said, request)
+            return await self._put_questions(said, request), ""
         if said.method == codex.ELICITATION and not codex.is_tool_approval(said.params):
             return await self._put_form(said, request)
         title, action, body = codex.approval(said.method, said.params, self._shown(said))
         self._screen.tell(f"waits for a person: {title}")
         permission = await request.permit(title, action, body=body)
         self._screen.tell(permission.reason)
-        return codex.grant(said.method, said.params, is_allowed=permission.is_allowed)
+        words = permission.ask.words if permission.ask is not None else ""
+        told = codex.grant(said.method, said.params, is_allowed=permission.is_allowed)
+        return told, f"{title}: {permission.reason}" if words else ""
 
     async def _put_questions(self, said: Incoming, request: Request) -> dict[str, Json]:
         asked = codex.questions(said.params)
@@ -263,11 +270,11 @@ class CodexSession:
         replies = host_replies(asked, ended)
         return codex.answers(asked, replies) if replies else _refusal(said, no_answer(ended).message)
 
-    async def _put_form(self, said: Incoming, request: Request) -> dict[str, Json]:
+    async def _put_form(self, said: Incoming, request: Request) -> tuple[dict[str, Json], str]:
         params = said.params
         server = str(params.get("serverName", ""))
         if server == _OUR_SERVER:
-            return {"action": "cancel"}
+            return {"action": "cancel"}, ""
         if params.get("mode") not in {"form", "openai/form"}:
             raise BadPromptError("Only forms are carried, and no addresses to open.")
         form = host_form(
@@ -277,8 +284,9 @@ class CodexSession:
         ended = await request.ask(form.prompt)
         content = form.content(ended)
         if content is None:
-            return {"action": "decline" if ended.state is State.DECLINED else "cancel"}
-        return {"action": "accept", "content": content}
+            words = f"{form.prompt.title}: {no_answer(ended).message}" if ended.words else ""
+            return {"action": "decline" if ended.state is State.DECLINED else "cancel"}, words
+        return {"action": "accept", "content": content}, ""
 
 
 def _refusal(said: Incoming, why: str) -> dict[str, Json]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from assent.protocol.json_text import Json
 from assent.protocol.terms import MAX_LIFE_SECONDS
@@ -72,6 +72,13 @@ class AskUser(Waiting, frozen=True, kw_only=True):
     multiple: Annotated[bool, Meta(description="Several options may be chosen.")] = False
     allow_other: Annotated[bool, Meta(description="Words of the person's own are an answer, too.")] = False
     recommended: Annotated[str, Meta(description="The option that you recommend.")] = ""
+    destructive: (
+        Annotated[
+            _Texts,
+            Meta(description="The options that cannot be undone: whoever chooses one is asked once more."),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class Confirm(Waiting, frozen=True, kw_only=True):

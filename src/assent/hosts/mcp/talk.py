@@ -6,8 +6,10 @@ Rule 2: a host of before 2026-07-28 is sent the form while the call waits; when 
         taken back. A newer one is handed the form as the result of the call, and comes again with what was filled in;
         then the hub is looked at first.
 Rule 3: a dialog that was declined, cancelled or failed decides nothing: the ask stays open, and the call waits for the hub.
-Rule 4: a reply that is not recognised is asked again, a few times. What remains is no decision.
+Rule 4: a reply that is not recognised is asked again, a few times. What remains is no decision. So is what cannot be
+        undone: it is asked once more in a dialog of its own, and only that one's yes is sent.
 Rule 5: while a dialog is open the call waits for as long as it takes, unless its agent said how long.
+Rule 6: where a host's word does not suffice, as for approvals by default, no dialog is shown, and the agent is told why.
 """
 
 from __future__ import annotations
@@ -25,14 +27,20 @@ from pydantic import ValidationError
 
 from assent.client.awaiting import await_call
 from assent.client.calls import Calls
+from assent.client.door import Call
 from assent.hosts.mcp.argument import Waiting
-from assent.hosts.mcp.form import Form, make_form
+from assent.hosts.mcp.form import Filled, Form, make_check, make_form
 from assent.hosts.mcp.name import Name
 from assent.hosts.mcp.told import Told, tell_open
 from assent.hosts.mcp.tools import Room, Tool
-from assent.protocol.ask import Ask
+from assent.hosts.person import find_shortfall
+from assent.protocol.answer import FieldValues
+from assent.protocol.approval import is_approval
+from assent.protocol.ask import Ask, Kind
 from assent.protocol.error import (
     AssentError,
+    BadRequestError,
+    ConfirmFirstError,
     ConflictError,
     FlowTakenError,
     StillOpen,
@@ -61,6 +69,8 @@ class Sealed(msgspec.Struct, frozen=True):
     round: int
     project: str
     asker: str
+    chosen: FieldValues | None = None
+    """What the form asks about once more, as it cannot be undone."""
 
 
 class Errand(msgspec.Struct, frozen=True):
@@ -104,6 +114,10 @@ class Talk:
         said = errand.given.wait_seconds
         self._until = time.monotonic() + (wait_seconds if said is None else said)
         self._echo = ""
+        self._chosen: FieldValues | None = None
+        """What is asked once more, as it cannot be undone."""
+        self._shortfall = ""
+        """Why this host's dialog cannot answer what waits."""
         self._round = 0
         self._reports = 0
         self.asked: Ask | None = None
@@ -141,13 +155,14 @@ class Talk:
             else:
                 return told
             if reply is not None and sealed is not None and sealed.ask_id == ask.ask_id:
+                self._chosen = sealed.chosen
                 await self._take_late(ask, reply)
                 reply = None
                 continue
-            form = self._form(ask)
+            form = await self._find_form(ask)
             if form is None:
                 if not await self._wait(ask):
-                    return tell_open(ask, self.name.given)
+                    return tell_open(ask, self.name.given, self._shortfall)
             elif self._is_modern:
                 return self._hand_over(ask, form)
             elif not await self._show(ask, form):
@@ -162,24 +177,33 @@ class Talk:
         assert told is not None  # noqa: S101 - nothing leaves a shielded scope early
         return told
 
-    def _form(self, ask: Ask) -> Form | None:
-        if self._person is None:
+    async def _find_form(self, ask: Ask) -> Form | None:
+        kind = ask.kind if ask.prompt.action is None else Kind.APPROVAL
+        self._shortfall = await await_call(find_shortfall(self.calls, kind))
+        if self._person is None or self._shortfall:
             return None
         if self._round >= MAX_ROUNDS:
             self._person = None
             return None
-        return make_form(ask, self._ctx.protocol_version, self._echo)
+        return self._make_form(ask)
+
+    def _make_form(self, ask: Ask) -> Form | None:
+        version = self._ctx.protocol_version
+        if self._chosen is not None:
+            return make_check(ask, self._chosen, version)
+        return make_form(ask, version, self._echo)
 
     # A host of 2026-07-28 and later.
 
     def _hand_over(self, ask: Ask, form: Form) -> types.InputRequiredResult:
-        sealed = Sealed(self.name, ask.ask_id, self._round + 1, self.calls.project, str(self.calls.principal))
+        asker = str(self.calls.principal)
+        sealed = Sealed(self.name, ask.ask_id, self._round + 1, self.calls.project, asker, form.chosen)
         return types.InputRequiredResult(
             input_requests={_REPLY: _request(form)}, request_state=msgspec.json.encode(sealed).decode()
         )
 
     async def _take_late(self, ask: Ask, reply: object) -> None:
-        form = make_form(ask, self._ctx.protocol_version)
+        form = self._make_form(ask)
         taken = _Taken.NONE
         if form is not None and isinstance(reply, types.ElicitResult):
             taken = await self._take(ask, form, reply)
@@ -228,10 +252,16 @@ class Talk:
     async def _take(self, ask: Ask, form: Form, result: types.ElicitResult) -> _Taken:
         if result.action != "accept" or self._person is None:
             return _Taken.NONE
+        self._chosen = None
+        filled = Filled({})
         try:
+            filled = form.read(result.content)
             with anyio.CancelScope(shield=True):
-                await await_call(self._person.answer(ask.ask_id, form.read(result.content)))
-        except (UnrecognisedError, TooLargeError) as refusal:
+                await await_call(self._send(self._person, ask, filled))
+        except ConfirmFirstError:
+            self._chosen = filled.values
+            return _Taken.REFUSED
+        except (BadRequestError, UnrecognisedError, TooLargeError) as refusal:
             self._echo = refusal.message
             return _Taken.REFUSED
         except ConflictError:
@@ -240,6 +270,11 @@ class Talk:
             return _Taken.NONE
         self._echo = ""
         return _Taken.ENDED
+
+    def _send(self, person: Calls, ask: Ask, filled: Filled) -> Call[Ask]:
+        if filled.reason and not is_approval(ask.prompt):
+            return person.decline(ask.ask_id, filled.reason)  # only an approval's no can have words itself
+        return person.answer(ask.ask_id, filled.values, confirmed=filled.is_confirmed, reason=filled.reason)
 
     # Waiting for the hub.
 

@@ -3,6 +3,7 @@
 Rule 1: the truth: who answered, when, from where and how surely; and that nobody did, where nobody did.
 Rule 2: no answer reads like one. An ask that is open, declined or over says so first, and what to do about it.
 Rule 3: lines that agents wrote are marked, as in every block of ours.
+Rule 4: a menu that the host cannot show is the block and, beneath it, the numbered list (W4, W5, W47).
 """
 
 from __future__ import annotations
@@ -12,12 +13,15 @@ from typing import Any
 
 import msgspec
 
+from assent.hosts.person import render_elsewhere
 from assent.protocol.answer import labels
-from assent.protocol.ask import Ask, Kind
+from assent.protocol.ask import Ask
 from assent.protocol.block import render_question
 from assent.protocol.display import display
 from assent.protocol.ending import render_ending, render_instant
 from assent.protocol.error import AssentError
+from assent.protocol.menu import is_menu, render_explanation, render_menu
+from assent.protocol.prompt import Prompt
 
 __all__ = ["Told", "tell_ended", "tell_error", "tell_inbox", "tell_open"]
 
@@ -48,6 +52,8 @@ def tell_ended(ask: Ask) -> Told:
             "assurance": answer.assurance.value,
             "at": answer.at.isoformat(),
         }
+        if answer.reason:
+            content["reason"] = answer.reason
         message += f" Via {display(answer.via, lines=False)}, assurance {answer.assurance.value}."
         whole = "\n".join(display(label) for label in shown)
         text = f"{message}\n\nThe answer, whole:\n{whole}"
@@ -64,19 +70,27 @@ def tell_ended(ask: Ask) -> Told:
     return Told(text, content | {"message": message})
 
 
-def tell_open(ask: Ask, key: str | None) -> Told:
-    """Tell that nobody has answered yet, what was asked, and that the agent must stop."""
+def tell_open(ask: Ask, key: str | None, shortfall: str = "") -> Told:
+    """Tell that nobody has answered yet, what was asked, and that the agent must stop.
+
+    `shortfall` says why it cannot be answered in the host.
+    """
     again = f'the same arguments and key "{display(key, lines=False)}"' if key else "the same arguments"
-    end = ask.ask_id[-6:]
     stop = (
         "STOP: nobody has answered yet, and this is no answer. Do not go on, do not guess, and do not choose for the "
-        f"person. The ask stays open. A person answers it with `assent answer {end} …`, in `assent inbox` or on any "
-        f"other surface; then call this tool again with {again}, and it finds the answer."
+        f"person. {render_elsewhere(ask)} Then call this tool again with {again}, and it finds the answer."
     )
-    if ask.kind is Kind.APPROVAL:
-        stop += " An approval is never given in a dialog of this host."
+    if shortfall:
+        stop += f" {shortfall}"
     content = {"state": "open", "ask_id": ask.ask_id, "key": key, "message": stop}
-    return Told(f"{render_question(ask.prompt)}\n\n{stop}", content)
+    return Told(f"{_render(ask.prompt)}\n\n{stop}", content)
+
+
+def _render(prompt: Prompt) -> str:
+    if not is_menu(prompt):
+        return render_question(prompt)
+    block = "\n".join(f": {line}".rstrip() for line in render_explanation(prompt).splitlines())
+    return "\n\n".join(filter(None, [block, render_menu(prompt, is_numbered=True)]))
 
 
 def tell_error(error: AssentError) -> Told:

@@ -75,7 +75,14 @@ def _ask_user(calls: Calls, given: argument.AskUser, name: str, room: Room) -> C
     del room
     if given.recommended and given.recommended not in given.options:
         raise BadPromptError(f'"{quote(given.recommended)}" is recommended, and none of the options.')
-    options = [Option(label, label, recommended=label == given.recommended) for label in given.options]
+    final = given.destructive or ()
+    strange = [label for label in final if label not in given.options]
+    if strange:
+        raise BadPromptError(f'"{quote(strange[0])}" cannot be undone, and is none of the options.')
+    options = [
+        Option(label, label, recommended=label == given.recommended, destructive=label in final)
+        for label in given.options
+    ]
     is_free = given.allow_other or not options
     prompt = question(given.question, options, body=given.body, multiple=given.multiple, free=is_free)
     return (yield from _ask(calls, prompt, Kind.QUESTION, name))
@@ -250,8 +257,9 @@ TOOLS: dict[str, Tool] = {
         Tool(
             "request_approval",
             "Ask for an approval",
-            "Ask whether an exact action may happen. A person approves it on a surface of Assent, never in a dialog of this "
-            f"host. What comes back is a receipt: redeem it right before you do it. {_RESUMES}",
+            "Ask whether an exact action may happen. A person approves it on a surface of Assent, and in a dialog of this "
+            "host only where the project takes that for enough. What comes back is a receipt: redeem it right before you "
+            f"do it. {_RESUMES}",
             argument.RequestApproval,
             _request_approval,
         ),

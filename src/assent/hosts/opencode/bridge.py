@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 
 from assent.client.calls import Calls, no_answer
 from assent.hosts.opencode import question as opencode
@@ -40,6 +41,8 @@ class OpencodeBridge:
         self._requests = Requests(calls, "opencode", server.url, is_noted=False)
         self._held: dict[str, None] = {}
         """What is left to opencode until somebody decides it there."""
+        self._rejecting: set[str] = set()
+        """What we reject ourselves: that opencode waits for it no more is our own doing."""
 
     async def carry(self) -> None:
         """Carry until cancelled; a server that goes away is waited for.
@@ -74,7 +77,7 @@ class OpencodeBridge:
         found = [opencode.pending_question(each) for each in await self._server.questions()]
         found += [opencode.pending_permission(each) for each in await self._server.permissions()]
         waiting = {each.name: each for each in found if each is not None}
-        for name in self._requests.names - waiting.keys():
+        for name in self._requests.names - waiting.keys() - self._rejecting:
             await self._requests.drop(name, _GONE)
         for pending in waiting.values():
             self._begin(pending)
@@ -92,7 +95,8 @@ class OpencodeBridge:
             request_id = event.properties.get("requestID") or event.properties.get("permissionID")
             name = f"{kind}:{request_id}"
             self._held.pop(name, None)
-            await self._requests.drop(name, _GONE)
+            if name not in self._rejecting:
+                await self._requests.drop(name, _GONE)
 
     def _begin(self, pending: Pending) -> None:
         if pending.name in self._requests.names or pending.name in self._held:
@@ -126,7 +130,13 @@ class OpencodeBridge:
         if replies:
             await self._reply(pending, "reply", opencode.answers(replies))
         elif ended.state is State.DECLINED:
-            await self._reply(pending, "reject", {})
+            self._rejecting.add(pending.name)
+            try:
+                await self._reply(pending, "reject", {})
+                if ended.words:
+                    await self._say(pending, f"{prompt.title}: {no_answer(ended).message}")
+            finally:
+                self._rejecting.discard(pending.name)
         else:
             self._tell(f"{no_answer(ended).message} It still waits in opencode.")
             self._held[pending.name] = None
@@ -138,6 +148,14 @@ class OpencodeBridge:
         self._tell(permission.reason)
         told = opencode.reply(is_allowed=permission.is_allowed, reason=permission.reason)
         await self._reply(pending, "reply", told)
+
+    async def _say(self, pending: Pending, text: str) -> None:
+        """Tell the agent what a person said with a no: a question that is rejected has no place for it."""
+        session_id, is_taken = pending.params.get("sessionID"), False
+        with suppress(UnreachableError):
+            is_taken = isinstance(session_id, str) and await self._server.say(session_id, text)
+        if not is_taken:
+            self._tell(f"opencode could not be told: {text}")
 
     async def _reply(self, pending: Pending, verb: str, body: Mapping[str, Json]) -> None:
         kind = "question" if pending.is_question else "permission"

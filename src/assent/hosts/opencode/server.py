@@ -89,6 +89,16 @@ class OpencodeServer:
         answer = await self._send("POST", path, body)
         return answer.is_success
 
+    async def say(self, session_id: str, text: str) -> bool:
+        """Put a text to the agent of a session, as its user would; say whether it was taken.
+
+        Raises:
+            UnreachableError: the server does not answer.
+        """
+        path = f"/session/{quote_path(session_id, safe='')}/prompt_async"
+        answer = await self._send("POST", path, {"parts": [{"type": "text", "text": text}]})
+        return answer.is_success
+
     async def events(self) -> AsyncIterator[Event]:
         """Yield what happens, until the line breaks.
 

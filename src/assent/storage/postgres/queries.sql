@@ -51,11 +51,7 @@ SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.project_number = (SELECT project_number FROM projects WHERE project = $1)
 AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = $2;
 
--- open_ending_in: Open asks by the end of their id, as people type it.
-SELECT {ask} FROM asks a JOIN projects p USING (project_number)
-WHERE a.state = 'open' AND a.ask_id ILIKE $1 ESCAPE '\' AND ($2::text IS NULL OR p.project = $2) LIMIT 3;
-
--- asks_ending_in: Asks by the end of their id; reads the whole table, so open ones are tried first.
+-- asks_ending_in: Asks by the end of their id, as people type it; reads the whole table.
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.ask_id ILIKE $1 ESCAPE '\' AND ($2::text IS NULL OR p.project = $2) LIMIT 3;
 
@@ -290,6 +286,9 @@ ON CONFLICT (project_number, notification_id) DO UPDATE SET is_open = excluded.i
 source = excluded.source, source_id = excluded.source_id, repeat_key = excluded.repeat_key,
 ask_id = excluded.ask_id, record = excluded.record;
 
+-- secret: What this store derives ids from.
+SELECT secret FROM store_secret;
+
 -- policy: The policy of a project, if one was set.
 SELECT o.record FROM policies o WHERE o.project_number = (SELECT project_number FROM projects WHERE project = $1);
 
@@ -452,3 +451,29 @@ WHERE project_number = (SELECT project_number FROM projects WHERE project = $1) 
 
 -- drop_target_messages: The target was removed.
 DELETE FROM target_messages WHERE project_number = $1 AND name = $2;
+
+-- begin_wait: The lease of a process that waits for an ask, whoever had it before.
+INSERT INTO holds (name, holder, fence, until)
+VALUES ('wait:' || $1, $2, nextval('hold_fences'), clock_timestamp() + make_interval(secs => $3))
+ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, fence = excluded.fence, until = excluded.until;
+
+-- keep_waits: The leases of a process that still waits; those that another one has given back meanwhile, too.
+INSERT INTO holds (name, holder, fence, until)
+SELECT 'wait:' || v.ask_id, $2, nextval('hold_fences'), clock_timestamp() + make_interval(secs => $3)
+FROM unnest($1::text[]) AS v (ask_id)
+ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, fence = excluded.fence, until = excluded.until
+WHERE holds.holder = excluded.holder OR holds.until <= clock_timestamp();
+
+-- end_wait: A process waits no longer.
+DELETE FROM holds WHERE name = 'wait:' || $1 AND holder = $2;
+
+-- abandon_wait: Whoever a process waited for is gone: the lease is nobody's.
+UPDATE holds SET holder = '', until = '-infinity' WHERE name = 'wait:' || $1 AND holder = $2;
+
+-- waits: Who waits for these asks, or did when they died.
+SELECT v.ask_id, h.holder, h.until > clock_timestamp()
+FROM unnest($1::text[]) AS v (ask_id) JOIN holds h ON h.name = 'wait:' || v.ask_id;
+
+-- sweep_waits: Leases that ran out, of asks that have ended since.
+DELETE FROM holds h WHERE h.name LIKE 'wait:%' AND h.until <= clock_timestamp()
+AND NOT EXISTS (SELECT 1 FROM asks a WHERE a.ask_id = substr(h.name, 6) AND a.state = 'open');

@@ -37,6 +37,7 @@ from assent.storage.postgres.pool import Pool
 from assent.storage.postgres.reader import PostgresReader
 from assent.storage.postgres.schema import migrate
 from assent.storage.postgres.session import PostgresSession
+from assent.storage.postgres.waits import PostgresWaits
 from assent.storage.queries import load_queries
 from assent.storage.sql.row import ASK_COLUMNS
 from assent.storage.sql.strayed import find_strayed
@@ -81,6 +82,7 @@ class PostgresStore:
         self._reading = 0
         self.bell = PostgresBell(self._connect, self._queries["ring"])
         self._leases = Leases(self._borrow_plainly, self._queries)
+        self.waits = PostgresWaits(self._borrow_plainly, self._queries)
 
     @property
     def connections_in_use(self) -> int:
@@ -222,11 +224,12 @@ class PostgresStore:
         self._leases.forget()
         self.bell.after_fork()
         readers = [reader.inherited() for reader in self._readers]
-        _inherited.extend((self._writers.inherited(), readers, self.bell, self._leases))
+        _inherited.extend((self._writers.inherited(), readers, self.bell, self._leases, self.waits))
         self._fresh()
 
     def close(self) -> None:
         """Close everything; the next use opens it again."""
+        self.waits.close()
         self._leases.close()
         with self._lock:
             readers, self._readers = self._readers, []

@@ -13,6 +13,7 @@ import msgspec
 
 from assent.protocol.ask import Ask, Kind, State
 from assent.protocol.control import Control
+from assent.protocol.error import StoreDamagedError
 from assent.protocol.notification import Notification, Source
 from assent.protocol.numbers import Span, Waiting
 from assent.protocol.policy import ProjectPolicy
@@ -66,12 +67,12 @@ class SqlReader(ABC):
         return next(iter(self._asks("ask", (ask_id,), project)), None)
 
     def asks_ending_in(self, suffix: str, project: str | None = None) -> list[Ask]:
-        """Return up to three asks whose id ends so."""
+        """Return up to three asks whose id ends so, open or ended: whoever means an ended one must not get another."""
         if not _END_OF_ID(suffix):
             return []  # LIKE would stop reading at a NUL, and then every id ends so
         escaped = suffix.replace("_", "\\_")
         values = ("%" + escaped, project)
-        return self._asks("open_ending_in", values) or self._asks("asks_ending_in", values)
+        return self._asks("asks_ending_in", values)
 
     def asks_by_key(self, project: str, keys: Sequence[str]) -> list[Ask]:
         """Return the asks of a project that hold these keys."""
@@ -264,6 +265,16 @@ class SqlReader(ABC):
     def count_notifications(self, project: str | None) -> int:
         """Return how many notifications are open."""
         return self._count("count_notifications", project)
+
+    def secret(self) -> bytes:
+        """Return what this store derives ids from.
+
+        Raises:
+            StoreDamagedError: somebody took it away.
+        """
+        for (secret,) in self._rows("secret", ()):
+            return bytes(secret)
+        raise StoreDamagedError("The store has lost the secret that it derives ids from.")
 
     def policy(self, project: str) -> ProjectPolicy | None:
         """Return the policy of a project; None where none was ever set."""

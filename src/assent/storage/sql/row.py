@@ -150,6 +150,7 @@ class _Posted(msgspec.Struct):
 
     message: msgspec.Raw
     by: str = ""
+    is_copy: bool = False
 
 
 _posted = msgspec.json.Decoder(_Posted).decode
@@ -220,4 +221,4 @@ def message_of(sequence: int, at: int, topic: str, body: bytes | None) -> Messag
         told = _Posted(msgspec.Raw(b"null")) if body is None else _posted(body)
     except UNREADABLE as error:
         raise StoreDamagedError(f"Event {sequence} of the log cannot be read.") from error
-    return Message(sequence, topic, decode_instant(at), told.message, told.by)
+    return Message(sequence, topic, decode_instant(at), told.message, told.by, told.is_copy)

@@ -22,12 +22,13 @@ from contextlib import suppress
 
 from assent.protocol.error import FlowTakenError, StoreFullError, StoreReadOnlyError
 
-__all__ = ["FileHold", "is_held"]
+__all__ = ["FileHold", "forking", "is_held"]
 
 _GLANCE_SECONDS = 0.05
 """Whoever asks whether a hold is taken has it for a moment; so long that is not taken for a holder."""
 
-_forking = threading.RLock()
+forking = threading.RLock()
+"""Whoever has it is sure that no child inherits the files that they have open."""
 _held: set[FileHold] = set()
 
 
@@ -43,10 +44,12 @@ class FileHold:
         """
         self._path = path
         self._descriptor = -1
+        self.size = 0
+        """How long the file is."""
         until = time.monotonic() + _GLANCE_SECONDS
         while self._descriptor < 0:
             try:
-                with _forking:
+                with forking:
                     self._try()
                     if self.is_held:
                         _held.add(self)
@@ -62,7 +65,7 @@ class FileHold:
 
     def release(self) -> None:
         """Let the next one in."""
-        with _forking:
+        with forking:
             if self.is_held:
                 with suppress(FileNotFoundError):
                     # Not the file of another holder, should somebody have cleared ours away meanwhile.
@@ -71,6 +74,16 @@ class FileHold:
                 # Said aloud: a copy of the descriptor in a child that is just starting would keep the lock.
                 fcntl.flock(self._descriptor, fcntl.LOCK_UN)
                 self.drop()
+
+    def append(self, text: bytes) -> None:
+        """Write at the end of the file; its first line is the holder's number."""
+        self.size += os.pwrite(self._descriptor, text, self.size)
+
+    def rewrite(self, text: bytes) -> None:
+        """Write `text` behind the holder's number, and nothing else."""
+        start = len(str(os.getpid()))
+        self.size = start + os.pwrite(self._descriptor, text, start)
+        os.ftruncate(self._descriptor, self.size)
 
     def drop(self) -> None:
         """Close the file and no more."""
@@ -84,7 +97,7 @@ class FileHold:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
             if self._is_ours(descriptor):
                 os.ftruncate(descriptor, 0)
-                os.pwrite(descriptor, str(os.getpid()).encode(), 0)
+                self.size = os.pwrite(descriptor, str(os.getpid()).encode(), 0)
                 self._descriptor, descriptor = descriptor, -1
         except BlockingIOError:
             holder = os.pread(descriptor, 20, 0).decode("ascii", "replace")
@@ -113,7 +126,7 @@ class FileHold:
 
 def is_held(path: str) -> bool:
     """Say whether somebody alive has the hold at `path`. A file that its holder's death left behind is not held."""
-    with _forking:
+    with forking:
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
         except OSError:
@@ -130,9 +143,9 @@ def is_held(path: str) -> bool:
 def _after_fork_in_child() -> None:
     for hold in list(_held):
         hold.drop()
-    _forking.release()
+    forking.release()
 
 
 os.register_at_fork(
-    before=_forking.acquire, after_in_parent=_forking.release, after_in_child=_after_fork_in_child
+    before=forking.acquire, after_in_parent=forking.release, after_in_child=_after_fork_in_child
 )

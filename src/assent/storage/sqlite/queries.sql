@@ -40,11 +40,7 @@ SELECT {ask} FROM asks a INDEXED BY asks_key JOIN projects p USING (project_numb
 WHERE a.project_number = (SELECT project_number FROM projects WHERE project = ?)
 AND a.key IS NOT NULL AND a.state <> 'superseded' AND a.key = ?;
 
--- open_ending_in: Open asks by the end of their id, as people type it.
-SELECT {ask} FROM asks a INDEXED BY asks_open JOIN projects p USING (project_number)
-WHERE a.state = 'open' AND a.ask_id LIKE ?1 ESCAPE '\' AND (?2 IS NULL OR p.project = ?2) LIMIT 3;
-
--- asks_ending_in: Asks by the end of their id; reads the whole table, so open ones are tried first.
+-- asks_ending_in: Asks by the end of their id, as people type it; reads the whole table.
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.ask_id LIKE ?1 ESCAPE '\' AND (?2 IS NULL OR p.project = ?2) LIMIT 3;
 
@@ -270,6 +266,9 @@ INSERT INTO notifications (project_number, notification_id, is_open, source, sou
 VALUES {rows} ON CONFLICT (project_number, notification_id) DO UPDATE SET is_open = excluded.is_open,
 source = excluded.source, source_id = excluded.source_id, repeat_key = excluded.repeat_key,
 ask_id = excluded.ask_id, record = excluded.record;
+
+-- secret: What this store derives ids from.
+SELECT secret FROM store_secret;
 
 -- policy: The policy of a project, if one was set.
 SELECT o.record FROM policies o WHERE o.project_number = (SELECT project_number FROM projects WHERE project = ?);

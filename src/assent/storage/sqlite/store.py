@@ -30,6 +30,7 @@ from assent.storage.sqlite.place import prepare
 from assent.storage.sqlite.reader import SqliteReader
 from assent.storage.sqlite.schema import is_current, migrate
 from assent.storage.sqlite.session import SqliteSession
+from assent.storage.sqlite.waits import FileWaits
 
 __all__ = ["SqliteStore"]
 
@@ -59,6 +60,7 @@ class SqliteStore:
         self._writer: apsw.Connection | None = None
         self._readers: list[SqliteReader] = []
         self.bell = SocketBell(self.path)
+        self.waits = FileWaits(f"{self.path}-waits")
 
     @property
     def connections_in_use(self) -> int:
@@ -173,6 +175,7 @@ class SqliteStore:
             reader.close()
         with gate:
             self.let_go()
+        self.waits.close()
         self.bell.close()
         self._lock.close()
 

@@ -21,7 +21,14 @@ from starlette.routing import BaseRoute, Match, Route
 
 from assent.client.awaiting import await_wait
 from assent.client.verbs import VERBS, Verb
-from assent.protocol.error import AssentError, NotFoundError, UnauthorisedError
+from assent.protocol.boot_time import NOT_AFTER_HEADER
+from assent.protocol.error import (
+    AssentError,
+    ControlExpiredError,
+    Expired,
+    NotFoundError,
+    UnauthorisedError,
+)
 from assent.protocol.wire_error import render_error, status_of_error
 from assent.protocol.wire_record import Health
 from assent.surfaces.comment_hook import Hook
@@ -39,6 +46,7 @@ from assent.surfaces.http.incoming import (
     read_query,
 )
 from assent.surfaces.http.openapi import render_openapi
+from assent.surfaces.http.pulse import arrival_of
 from assent.surfaces.http.runs import RefusedControl
 from assent.surfaces.http.scrape import scrape_route
 from assent.surfaces.http.session import port_of
@@ -120,6 +128,8 @@ def _endpoint(site: Site, verb: Verb, endpoint: Endpoint) -> Callable[[Request],
             if time.monotonic() - began > RECHECK_SECONDS and not await site.is_live(incoming.caller.token):
                 raise UnauthorisedError  # it was revoked while its holder waited
             return _reply(verb, value)
+        except ControlExpiredError as error:
+            return _refuse(Expired(error.message))
         except AssentError as error:
             return _refuse(error)
         except Exception:  # noqa: BLE001 - no stack trace reaches a caller
@@ -157,7 +167,8 @@ async def _read(site: Site, verb: Verb, request: Request) -> Incoming:
     command_id = command_id_of(caller, path, request.headers.get("idempotency-key"))
     query = read_query(verb.query, request.query_params.multi_items())
     text = await request.body() if verb.is_change else b""
-    return Incoming(site, verb, caller, path, query, read_body(verb, text), text, command_id, via_of(request))
+    body, arrival = read_body(verb, text), arrival_of(request.scope, request.headers.get(NOT_AFTER_HEADER))
+    return Incoming(site, verb, caller, path, query, body, text, command_id, via_of(caller), arrival)
 
 
 def _reply(verb: Verb, value: object) -> Response:

@@ -14,6 +14,7 @@ from assent.protocol.run import check_run_id
 from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS
 from assent.protocol.wire_ask import AnswerBody, AskBody, Asks, Count
 from assent.surfaces.http.incoming import Endpoint, Incoming
+from assent.surfaces.http.leases import check_waiter
 
 __all__ = [
     "ENDPOINTS",
@@ -127,6 +128,11 @@ async def _list(request: Incoming) -> Asks:
         asks = [ask for name in request.reached for ask in await await_wait(door.find(query.ending, name))]
         asks.sort(key=lambda ask: ask.opened_at, reverse=True)
         return Asks(tuple(asks[:limit]))
+    if query.key is not None:
+        projects = request.projects
+        names = await await_wait(door.projects()) if projects is None else projects
+        found = [await await_wait(door.asks_by_key(name, [query.key])) for name in names]
+        return Asks(tuple(ask for asks in found for ask in asks)[:limit])
     page = await await_wait(
         read_page(
             door,
@@ -162,26 +168,49 @@ async def _answer(request: Incoming) -> Ask:
         raise BadRequestError('An answer is one of {"text": …}, {"values": {…}} and {"decline": true}.')
     if body.decline:
         return await await_call(calls.decline(ask_id, body.reason, command_id=command_id))
-    if body.text is not None:
-        return await await_call(
-            calls.answer(ask_id, body.text, unattended=body.unattended, command_id=command_id)
-        )
     values = {
         name: (given,) if isinstance(given, str) else given for name, given in (body.values or {}).items()
     }
-    return await await_call(calls.answer(ask_id, values, unattended=body.unattended, command_id=command_id))
+    return await await_call(
+        calls.answer(
+            ask_id,
+            values if body.text is None else body.text,
+            confirmed=body.confirmed,
+            reason=body.reason,
+            unattended=body.unattended,
+            command_id=command_id,
+        )
+    )
 
 
 async def _wait(request: Incoming) -> Ask:
+    query, leases = request.query, request.site.leases
+    waiter, seconds = check_waiter(query.waiter), seconds_of(query.wait)
     ask = await _show(request)
-    seconds = seconds_of(request.query.wait)
-    if not ask.is_open or not seconds:
-        return ask
+    if str(request.caller.token.principal) != ask.asker:
+        waiter = ""  # whoever else waits can die without a trace
+    if ask.is_open and seconds:
+        if waiter:
+            leases.begin(ask.ask_id, waiter)
+        try:
+            ask = await _until_ended(request, ask, seconds)
+        except BaseException:
+            if waiter:
+                leases.pause(ask.ask_id, waiter)  # hung up on; perhaps only cut off
+            raise
+    if waiter and ask.is_open and not query.last:
+        leases.pause(ask.ask_id, waiter)
+    elif waiter:
+        leases.end(ask.ask_id, waiter, is_over=not ask.is_open)
+    return ask
+
+
+async def _until_ended(request: Incoming, ask: Ask, seconds: float) -> Ask:
+    wait = request.site.door.until_ended(ask.ask_id, ask.project, seconds)
     try:
-        ended = await request.site.linger(await_call(request.calls.wait(ask.ask_id, seconds)))
-    except StillOpen as lapsed:
-        return lapsed.ask or ask
-    return ended or ask
+        return await request.site.linger(await_wait(wait)) or ask
+    except StillOpen:
+        return await _show(request)  # it may have ended in the moment in which the wait lapsed
 
 
 async def _claim(request: Incoming) -> Ask:

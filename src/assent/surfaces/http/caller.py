@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from starlette.requests import HTTPConnection
 
 from assent.protocol.error import ForbiddenError, UnauthorisedError
@@ -11,8 +9,6 @@ from assent.surfaces.http.session import join_secret
 from assent.surfaces.http.site import Caller, Site
 
 __all__ = ["find_caller", "via_of"]
-
-_VIA = re.compile(r"[a-z][a-z0-9-]{0,19}").fullmatch
 
 
 async def find_caller(site: Site, request: HTTPConnection) -> Caller:
@@ -41,7 +37,6 @@ def _only_looks(request: HTTPConnection) -> bool:
     return request.scope["type"] == "http" and request.scope["method"] in ("GET", "HEAD")
 
 
-def via_of(request: HTTPConnection) -> str:
-    """Return the surface that the sender names, for the record; it is believed as far as that goes."""
-    given = request.headers.get("assent-via", "")
-    return given if _VIA(given) else "http"
+def via_of(caller: Caller) -> str:
+    """Return where the request came in, for the record: what the server saw, not what the sender says."""
+    return "page" if caller.is_session else "http"

@@ -3,7 +3,8 @@
 Rule 1: a request's head has to arrive within HEAD_SECONDS, the first one of a connection and each that follows.
 Rule 2: where more than MAX_SILENT connections have said nothing, the one that did so for the longest time is closed. So
         whoever comes with a request gets in, however many others sit there in silence.
-Rule 3: what is no HTTP is refused in the shape that all errors have, and not written to the log: strangers could fill it.
+Rule 3: each request is told since when it may have been waiting, and whether its sender is still there.
+Rule 4: what is no HTTP is refused in the shape that all errors have, and not written to the log: strangers could fill it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from assent.protocol.error import BadRequestError
 from assent.protocol.wire_error import render_error
-from assent.surfaces.http.guard import SECURITY_HEADERS
+from assent.surfaces.http.guard import SECURITY_HEADERS, clock_header
+from assent.surfaces.http.pulse import HUNG_UP, SINCE, Pulse
 
 __all__ = ["ABORT", "HEAD_SECONDS", "LINGER_SECONDS", "MAX_SILENT", "Connection", "make_connection_class"]
 
@@ -28,6 +30,7 @@ LINGER_SECONDS = 60.0
 ABORT = "abort"
 """Under this name the application finds what ends a connection whose other side takes nothing."""
 _BAD = 400
+_GONE = getattr(select, "POLLRDHUP", 0) | select.POLLHUP | select.POLLERR
 
 
 class Connection(H11Protocol):
@@ -36,12 +39,19 @@ class Connection(H11Protocol):
     silent: dict[Connection, asyncio.TimerHandle]
     head_seconds = HEAD_SECONDS
     most_silent = MAX_SILENT
+    pulse = Pulse()
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for what they want."""
         super().connection_made(transport)
-        self.app_state = {**self.app_state, ABORT: transport.abort}
+        self.app_state = {**self.app_state, ABORT: transport.abort, HUNG_UP: self._is_hung_up}
         self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        """Take what has arrived; a request that began to arrive before is as old as its beginning."""
+        if not self.conn.trailing_data[0]:
+            self.app_state[SINCE] = self.pulse.waiting_since()
+        super().data_received(data)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget it."""
@@ -79,6 +89,7 @@ class Connection(H11Protocol):
         body = render_error(BadRequestError(msg))
         headers = [
             *SECURITY_HEADERS.items(),
+            clock_header(),
             (b"content-type", b"application/json"),
             (b"content-length", b"%d" % len(body)),
             (b"connection", b"close"),
@@ -104,12 +115,19 @@ class Connection(H11Protocol):
 
     def _make_room(self) -> None:
         """Hang up; not where something has arrived that nobody looked at yet: that is a busy server, and no silence."""
-        arrived = select.poll()
-        arrived.register(self.transport.get_extra_info("socket").fileno(), select.POLLIN)
-        if arrived.poll(0):
+        if self._poll(select.POLLIN):
             self.silent[self] = self.silent.pop(self)  # to the end of the line, with its own time to be heard
         else:
             self._hang_up()
+
+    def _is_hung_up(self) -> bool:
+        """Say whether the other side is gone, also where that has arrived and nobody looked at it yet."""
+        return self.transport.is_closing() or self._poll(_GONE)
+
+    def _poll(self, wanted: int) -> bool:
+        poll = select.poll()
+        poll.register(self.transport.get_extra_info("socket").fileno(), wanted)
+        return bool(poll.poll(0))
 
     def _hang_up(self) -> None:
         self._hear()

@@ -67,8 +67,8 @@ class _Counter:
     def __init__(self, door: EmbeddedDoor, project: str, ask_id: str) -> None:
         self._door, self._project, self._ask_id = door, project, ask_id
 
-    def answer(self, author: Author, text: str) -> Ask:
-        return run_call(self._as(author).answer(self._ask_id, text))
+    def answer(self, author: Author, text: str, *, reason: str = "", is_confirmed: bool = False) -> Ask:
+        return run_call(self._as(author).answer(self._ask_id, text, reason=reason, confirmed=is_confirmed))
 
     def decline(self, author: Author, reason: str) -> Ask:
         return run_call(self._as(author).decline(self._ask_id, reason))

@@ -18,6 +18,8 @@ from collections.abc import Iterable
 import msgspec
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from assent.client.boot import boot_time
+from assent.protocol.boot_time import CLOCK_HEADER, render_boot_time
 from assent.protocol.error import (
     AssentError,
     BadRequestError,
@@ -31,7 +33,15 @@ from assent.protocol.wire_error import render_error, status_of_error
 from assent.surfaces.http.bucket import Bucket, peer_of
 from assent.surfaces.http.names import Names
 
-__all__ = ["BODY_SECONDS", "MAX_HEADERS", "MAX_HEAD_BYTES", "SECURITY_HEADERS", "Guard", "Refusal"]
+__all__ = [
+    "BODY_SECONDS",
+    "MAX_HEADERS",
+    "MAX_HEAD_BYTES",
+    "SECURITY_HEADERS",
+    "Guard",
+    "Refusal",
+    "clock_header",
+]
 
 MAX_HEAD_BYTES = 16_384
 """Of a request, before its body: address and headers."""
@@ -60,6 +70,11 @@ _FORMS = frozenset({b"/slack/interactions"})
 """Where a form is taken: what comes there is signed, over its exact bytes."""
 _FORM = b"application/x-www-form-urlencoded"
 _is_json = re.compile(rb'application/json(\s*;\s*charset="?utf-8"?)?', re.IGNORECASE).fullmatch
+
+
+def clock_header() -> tuple[bytes, bytes]:
+    """Return the header that tells our clock, which every reply has."""
+    return CLOCK_HEADER.encode(), render_boot_time(boot_time()).encode()
 
 
 class Refusal(msgspec.Struct, frozen=True):
@@ -254,6 +269,7 @@ class _Exchange:
         headers = list(given)
         names = {name.lower() for name, _ in headers}
         headers += [(name, value) for name, value in SECURITY_HEADERS.items() if name not in names]
+        headers.append(clock_header())
         if status == _UNAUTHORISED:
             headers.append((b"www-authenticate", b"Bearer"))  # RFC 9110, 11.6.1: how to come in
         if not self._is_whole:  # whoever goes on sending what nobody wants is not listened to

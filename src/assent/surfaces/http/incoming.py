@@ -19,6 +19,7 @@ from assent.protocol.json_text import Json
 from assent.protocol.principal import Role
 from assent.protocol.project import check_project
 from assent.protocol.token import ALL_PROJECTS
+from assent.surfaces.http.pulse import Arrival
 from assent.surfaces.http.site import Caller, Site
 
 __all__ = [
@@ -58,6 +59,7 @@ class Incoming(msgspec.Struct, frozen=True):
     command_id: str
     """Under which the command of this request can be sent again; empty where the sender gave no key."""
     via: str
+    arrival: Arrival
 
     @property
     def calls(self) -> Calls:

@@ -14,14 +14,17 @@ from assent.protocol.error import (
     AssentError,
     BadRequestError,
     ForbiddenError,
+    InvalidStateError,
+    RunEndedError,
     RunTakenError,
     StillOpen,
 )
 from assent.protocol.run import Run, RunId, check_run_id
 from assent.protocol.tail import Tail
-from assent.protocol.topic import Message, check_topic
+from assent.protocol.topic import CONTROL_TOPIC, Message, check_topic
 from assent.protocol.wire_run import (
     ControlBody,
+    DriveBody,
     FlowStep,
     HoldBody,
     Messages,
@@ -74,8 +77,7 @@ class RefusedControl(msgspec.Struct, frozen=True):
 
 async def _control(request: Incoming) -> ControlMessage | RefusedControl:
     body: ControlBody = request.body
-    call = steer.control(
-        request.calls,
+    draft = steer.draft_request(
         request.path["run"],
         body.command,
         model=body.model,
@@ -83,7 +85,7 @@ async def _control(request: Incoming) -> ControlMessage | RefusedControl:
         issue_id=body.issue_id,
         request_id=body.request_id or request.command_id or None,
     )
-    result = await await_call(call)
+    result = await await_call(steer.send_request(request.calls, draft, request.arrival.check()))
     if not result.is_success:
         return RefusedControl(steer.failure_of(result), result)
     return result
@@ -96,8 +98,29 @@ async def _start(request: Incoming) -> RunReply:
 
 async def _drive(request: Incoming) -> RunReply:
     run_id = check_run_id(request.path["run"])
-    call = drive_run(request.calls, run_id, request.body, command_id=request.command_id)
-    return await _reply(request, await await_call(call))
+    body: DriveBody = request.body
+    run = await await_call(drive_run(request.calls, run_id, body, command_id=request.command_id))
+    if body.command == "begin":
+        _check_begun(run, body)
+    return await _reply(request, run)
+
+
+def _check_begun(run: Run, body: DriveBody) -> None:
+    """Refuse a driver that would take its word for an iteration that has not begun.
+
+    Raises:
+        InvalidStateError: the run is paused.
+        RunEndedError: the run has ended, or its loop has.
+    """
+    if not run.is_active:
+        raise RunEndedError(f"The run {run.run_id} has ended ({run.reason or run.status}).")
+    loop = run.levels[body.depth] if body.depth < len(run.levels) else None
+    if loop is None or body.level not in (None, loop.number):
+        raise RunEndedError(f"This loop of the run {run.run_id} is over.")
+    if not loop.is_open:
+        raise InvalidStateError(
+            f"Run {run.run_id} is paused: no iteration begins before somebody resumes it."
+        )
 
 
 async def _tell_output(request: Incoming) -> Tail:
@@ -134,7 +157,10 @@ async def _check_holder(request: Incoming, run_id: RunId) -> None:
 async def _post(request: Incoming) -> PostedReply:
     topic = request.path["topic"]
     check_topic(topic)
-    call = steer.deliver(request.calls, topic, request.text, command_id=request.command_id)
+    not_after = request.arrival.check() if topic == CONTROL_TOPIC else None
+    call = steer.deliver(
+        request.calls, topic, request.text, command_id=request.command_id, not_after=not_after
+    )
     posted = await await_call(call)
     if posted.message is None:
         raise BadRequestError(posted.problem)

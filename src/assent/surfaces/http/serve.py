@@ -16,6 +16,7 @@ import uvicorn
 
 from assent.surfaces.http.connection import make_connection_class
 from assent.surfaces.http.guard import MAX_HEAD_BYTES
+from assent.surfaces.http.pulse import Pulse
 from assent.surfaces.http.served_socket import ServedSocket
 from assent.surfaces.http.site import Site
 
@@ -29,12 +30,16 @@ _LATE_SECONDS = 0.1
 class AssentServer(uvicorn.Server):
     """Uvicorn, which lets go of whoever waits before it waits for them."""
 
-    def __init__(self, config: uvicorn.Config, site: Site, on_ready: Callable[[], None]) -> None:
+    def __init__(
+        self, config: uvicorn.Config, site: Site, pulse: Pulse, on_ready: Callable[[], None]
+    ) -> None:
         super().__init__(config)
-        self._site, self._on_ready = site, on_ready
+        self._site, self._pulse, self._on_ready = site, pulse, on_ready
+        self._beating: asyncio.Task[None] | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to listen, and say so."""
+        self._beating = asyncio.create_task(self._pulse.beat())
         await super().startup(sockets)
         self._site.door.keep_time()
         if self.started:
@@ -71,6 +76,8 @@ class AssentServer(uvicorn.Server):
             await super().shutdown(sockets)
         finally:
             late.cancel()
+            if self._beating is not None:
+                self._beating.cancel()
             # Whoever did not let go in time is cut off, and comes again: a line that nobody reads looks like patience.
             for connection in list(self.server_state.connections):
                 connection.transport.abort()
@@ -117,6 +124,7 @@ def make_server(
     """Return a server of this application."""
     # asyncio would note every write to a client that hung up: whoever has a token could fill the log.
     logging.getLogger("asyncio").setLevel(logging.ERROR)
+    pulse = Pulse()
     config = uvicorn.Config(
         app,
         log_level="error",  # what strangers send is no news, and they could fill the log with it
@@ -126,7 +134,7 @@ def make_server(
         date_header=False,
         proxy_headers=False,  # whoever forwards may say anything
         timeout_graceful_shutdown=CLOSING_SECONDS,
-        http=make_connection_class(),
+        http=make_connection_class(pulse=pulse),
         h11_max_incomplete_event_size=MAX_HEAD_BYTES,
         ws=ServedSocket,
         ws_max_size=1 << 16,
@@ -135,4 +143,4 @@ def make_server(
         ssl_certfile=tls[0] if tls else None,
         ssl_keyfile=tls[1] if tls else None,
     )
-    return AssentServer(config, site, on_ready)
+    return AssentServer(config, site, pulse, on_ready)

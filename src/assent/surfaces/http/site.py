@@ -18,6 +18,7 @@ from assent.protocol.error import TooManyError
 from assent.protocol.principal import Assurance
 from assent.protocol.token import Token, digest_of, looks_like_token
 from assent.protocol.wire_run import HoldBody
+from assent.surfaces.http.leases import AskLeases
 from assent.surfaces.http.presence import Presence
 from assent.surfaces.http.watch import Scrape, SiteWatch
 
@@ -39,7 +40,14 @@ class Caller(msgspec.Struct, frozen=True):
 
     def calls(self, door: EmbeddedDoor, project: str, via: str) -> Calls:
         """Return what this caller can do in a project."""
-        return Calls(door, project, self.token.principal, via, Assurance.TOKEN)
+        return Calls(
+            door,
+            project,
+            self.token.principal,
+            via,
+            Assurance.TOKEN,
+            is_unattended=self.token.is_unattended,
+        )
 
 
 class Held(Protocol):
@@ -77,6 +85,8 @@ class Site:
         self._news: dict[str, tuple[News, int]] = {}
         """By project: what happens there, and how many follow it."""
         self.presence = Presence()
+        self.leases = AskLeases(door)
+        """Whose waits for their own asks go on here, over several requests."""
         self.holdings: dict[str, Holding] = {}
         """By the id of the command that took it: what clients drive alone."""
         self.waits = 0
@@ -159,6 +169,7 @@ class Site:
     def close(self) -> None:
         """Let everybody go who waits: the server stops. Safe to call twice; the door is the owner's to close."""
         self._closing.set()
+        self.leases.close()
         for task in list(self._lingering):
             task.cancel()
         for news, _ in self._news.values():

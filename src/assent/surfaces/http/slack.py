@@ -1,4 +1,4 @@
-"""`POST /slack/interactions`: a button that somebody pressed in Slack.
+"""`POST /slack/interactions`: a button that somebody pressed in Slack, or a dialog that they sent.
 
 Rule 1: it is there only where Slack's signing secret is set (ASSENT_SLACK_SIGNING_SECRET). Every request is signed over the
         exact bytes of its body and a moment that is at most five minutes away; whatever is not is answered alike.
@@ -6,7 +6,9 @@ Rule 2: a press counts for the person whom the target names for that user, and f
         questions, gates and confirms, and never for an approval, which can only be declined here.
 Rule 3: it counts for the prompt that the message showed, and from the message that we sent. The same press again decides
         nothing: the ask has ended, and whoever sends it again is told what came of it.
-Rule 4: Slack is answered at once, and the message folds when the outbox tells of the end.
+Rule 4: what cannot be undone counts only from a button before which Slack asks once more. A no may come with words: its
+        button opens a dialog, and decides nothing itself.
+Rule 5: Slack is answered at once, and the message folds when the outbox tells of the end.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import msgspec
+from msgspec.structs import replace
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
@@ -31,10 +34,19 @@ from assent.effects.outward import post
 from assent.protocol.ask import Ask
 from assent.protocol.error import AssentError, BadRequestError, ForbiddenError, UnauthorisedError
 from assent.protocol.principal import Assurance, Principal, Role
-from assent.protocol.target import SLACK_HOOK_HOST, Service
+from assent.protocol.target import SLACK_HOOK_HOST, Service, Target
 from assent.protocol.wire_error import render_error, status_of_error
 from assent.surfaces.http.site import Site
-from assent.surfaces.notify.slack import Press, escape, options_for_buttons, read_press
+from assent.surfaces.notify.slack import (
+    WORDS,
+    Press,
+    call,
+    escape,
+    options_for_buttons,
+    read_place,
+    read_press,
+    render_dialog,
+)
 
 __all__ = ["SIGNED_SECONDS", "SLACK_PATH", "check_signature", "slack_routes"]
 
@@ -67,6 +79,19 @@ class _Container(msgspec.Struct, frozen=True):
     message_ts: str = ""
 
 
+class _Typed(msgspec.Struct, frozen=True):
+    value: str | None = None
+
+
+class _Fields(msgspec.Struct, frozen=True):
+    values: dict[str, dict[str, _Typed]] = {}
+
+
+class _View(msgspec.Struct, frozen=True):
+    private_metadata: str
+    state: _Fields = _Fields()
+
+
 class _Payload(msgspec.Struct, frozen=True):
     """What of Slack's payload is read; whatever else is in it is not."""
 
@@ -75,6 +100,10 @@ class _Payload(msgspec.Struct, frozen=True):
     actions: tuple[_Action, ...] = ()
     container: _Container = _Container()
     response_url: str = ""
+    trigger_id: str = ""
+    """With which a dialog can be opened, for three seconds."""
+    view: _View | None = None
+    """The dialog that was sent."""
 
 
 def check_signature(secret: str, headers: Any, body: bytes, now: float) -> str:
@@ -109,8 +138,12 @@ def slack_routes(site: Site, tell: Tell | None = None) -> list[BaseRoute]:
             return Response(render_error(error), status_of_error(error), media_type="application/json")
         work = asyncio.ensure_future(_press(site, payload, signature, say))
         site.keep(work)
-        await asyncio.wait({work}, timeout=_ACK_SECONDS)
-        return Response(status_code=200)
+        done, _ = await asyncio.wait({work}, timeout=_ACK_SECONDS)
+        refusal = work.result() if done else ""
+        if not refusal or payload.view is None:
+            return Response(status_code=200)
+        shown = {"response_action": "errors", "errors": {WORDS: refusal}}
+        return Response(_encode(shown), media_type="application/json")
 
     return [Route(SLACK_PATH, respond, methods=["POST"])]
 
@@ -121,24 +154,30 @@ def _read(body: bytes) -> _Payload:
         payload: _Payload = msgspec.json.decode(form["payload"][0], type=_Payload)
     except (ValueError, KeyError, msgspec.DecodeError):
         raise BadRequestError("This is no press of a button.") from None
-    if payload.type != "block_actions" or len(payload.actions) != 1:
+    is_press = payload.type == "block_actions" and len(payload.actions) == 1
+    is_dialog = payload.type == "view_submission" and payload.view is not None
+    if not is_press and not is_dialog:
         raise BadRequestError("This is no press of a button.")
     return payload
 
 
-async def _press(site: Site, payload: _Payload, signature: str, say: Tell) -> None:
+async def _press(site: Site, payload: _Payload, signature: str, say: Tell) -> str:
+    """Do what somebody wants; return why not, where that is so. A dialog shows it itself."""
     try:
         await _decide(site, payload, signature)
     except AssentError as error:
-        await say(payload.response_url, error.message)
+        if payload.view is None:
+            await say(payload.response_url, error.message)
+        return error.message
     except Exception as error:  # noqa: BLE001 - nobody is there to be told, and its text may have anything in it
         _log.error("a press failed with %s", type(error).__name__)
+    return ""
 
 
 async def _decide(site: Site, payload: _Payload, signature: str) -> Ask:
-    press = read_press(payload.actions[0].value)
-    name, is_ours = await asyncio.to_thread(_find_person, site, payload, press)
-    who = Principal(Role.HUMAN, f"{name}@slack")
+    press, reason = _wish(payload)
+    target, is_ours = await asyncio.to_thread(_find_target, site, payload.user.id, press)
+    who = Principal(Role.HUMAN, f"{target.people[payload.user.id]}@slack")
     calls = Calls(site.door, press.project, who, f"slack:{payload.user.id}", Assurance.DECLARED)
     ask = await await_call(calls.show(press.ask_id))
     if ask.digest != press.digest:
@@ -147,31 +186,56 @@ async def _decide(site: Site, payload: _Payload, signature: str) -> Ask:
     if ask.is_open and not is_ours:
         raise ForbiddenError(_NOBODY)
     command_id = f"slack-{sha256(signature.encode()).hexdigest()[:32]}"
+    if press.has_words and payload.view is None and ask.is_open:
+        await asyncio.to_thread(_open_dialog, site, payload, target, press, ask)
+        return ask
     if press.key is None:
-        return await await_call(calls.decline(ask.ask_id, command_id=command_id))
+        return await await_call(calls.decline(ask.ask_id, reason, command_id=command_id))
     if press.key not in {option.key for option in options_for_buttons(ask)}:
         raise ForbiddenError("A button cannot answer this: open it in the inbox.")
     values = {ask.prompt.fields[0].name: [press.key]}
-    return await await_call(calls.answer(ask.ask_id, values, command_id=command_id))
+    return await await_call(
+        calls.answer(ask.ask_id, values, confirmed=press.is_confirmed, command_id=command_id)
+    )
 
 
-def _find_person(site: Site, payload: _Payload, press: Press) -> tuple[str, bool]:
-    """Return who a user of Slack is here, and whether the press is from a message that we sent about that ask.
+def _wish(payload: _Payload) -> tuple[Press, str]:
+    """Return what somebody pressed, and where; and the words that they typed into a dialog."""
+    if payload.view is not None:
+        typed = payload.view.state.values.get(WORDS, {}).get(WORDS, _Typed()).value
+        press = read_press(payload.view.private_metadata)
+        if not press.has_words or press.key is not None:
+            raise BadRequestError("This is no dialog of ours.")
+        return press, (typed or "").strip()
+    place = f"{payload.container.channel_id}:{payload.container.message_ts}"
+    return replace(read_press(payload.actions[0].value), place=place), ""
+
+
+def _open_dialog(site: Site, payload: _Payload, target: Target, press: Press, ask: Ask) -> None:
+    found = open_outbox(site.door).find(target.project, target.name)
+    if found is None:
+        raise ForbiddenError(_NOBODY)
+    body = {"trigger_id": payload.trigger_id, "view": render_dialog(ask, press)}
+    slack = read_place(found[1].address)
+    call(slack, "views.open", body, site.now(), allows_internal=target.allows_internal)
+
+
+def _find_target(site: Site, user: str, press: Press) -> tuple[Target, bool]:
+    """Return the target that names a user of Slack, and whether the press is from a message that we sent about that ask.
 
     Raises:
         ForbiddenError: nobody.
     """
     outbox = open_outbox(site.door)
-    place = f"{payload.container.channel_id}:{payload.container.message_ts}"
     named = [
         target
         for target, _ in outbox.targets(press.project)
-        if target.is_live and target.service is Service.SLACK and payload.user.id in target.people
+        if target.is_live and target.service is Service.SLACK and user in target.people
     ]
     if not named:
         raise ForbiddenError(_NOBODY)
-    ours = [target for target in named if outbox.message_of(target, press.ask_id) == place]
-    return (ours or named)[0].people[payload.user.id], bool(ours)
+    ours = [target for target in named if outbox.message_of(target, press.ask_id) == press.place]
+    return (ours or named)[0], bool(ours)
 
 
 async def _tell(url: str, text: str) -> None:

@@ -12,7 +12,8 @@ from assent.client.awaiting import await_call, await_wait
 from assent.client.http.translate import policy_reply, posted_reply
 from assent.protocol.error import BadRequestError
 from assent.protocol.json_text import parse_json
-from assent.protocol.notification import Notification
+from assent.protocol.notification import Notification, Source
+from assent.protocol.resolution import answer_all, check_responses
 from assent.protocol.task import TaskStatus, chat_topic, check_task_id
 from assent.protocol.wire_ask import Count
 from assent.protocol.wire_run import PostedReply
@@ -164,13 +165,24 @@ async def _update_task(request: Incoming) -> TaskReply:
 async def _read_chat(request: Incoming) -> ChatReply:
     calls, task_id = request.calls, request.path["task"]
     messages = await await_call(work.chat_of(calls, task_id))
-    return ChatReply(tuple(messages), await await_call(work.clarify(calls, task_id)))
+    clarification = await await_call(work.clarify(calls, task_id))
+    return ChatReply(
+        tuple(messages), clarification, tuple(await await_call(work.list_answers(calls, task_id)))
+    )
 
 
 async def _say(request: Incoming) -> PostedReply:
     body: ChatBody = request.body
-    topic = chat_topic(check_task_id(request.path["task"]))
-    text = msgspec.json.encode({"text": body.text})
+    task_id = check_task_id(request.path["task"])
+    topic = chat_topic(task_id)
+    said = {"text": body.text}
+    if body.notificationId is not None:
+        about = await await_call(work.find_notification(request.calls, body.notificationId))
+        if (about.source, about.source_id) != (Source.EXECUTE, task_id):
+            raise BadRequestError(f"{about.notification_id} asks about something else than task {task_id}.")
+        check_responses(about.questions, answer_all(about.questions, body.text))
+        said["notificationId"] = about.notification_id
+    text = msgspec.json.encode(said)
     posted = await await_call(steer.deliver(request.calls, topic, text, command_id=request.command_id))
     if posted.message is None:
         raise BadRequestError(posted.problem)
@@ -190,6 +202,7 @@ async def _set_policy(request: Incoming) -> PolicyReply:
         work.set_policy(
             request.calls,
             request.body.hilConfig,
+            assurances=request.body.assurances,
             is_unattended=request.body.unattended,
             command_id=request.command_id,
         )

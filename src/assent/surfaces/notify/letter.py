@@ -28,7 +28,6 @@ _MARK = "> "
 _HEADS = {
     What.OPENED: "waits for you",
     What.OVERDUE: "is overdue, and still waits",
-    What.ESCALATED: "is overdue, and somebody else is asked, too",
     What.UNDELIVERED: "could be shown nowhere, and still waits",
     What.ENDED: "is decided",
 }
@@ -97,13 +96,19 @@ def write_letter(notice: Notice, url: str) -> Letter:
         head = f"A test from {quote(ask.project, 80)}"
         return Letter(head, quote(ask.prompt.title, _TITLE), "", "Nobody waits for an answer.", url)
     is_over = notice.what is What.ENDED or not ask.is_open
-    head = f"{_NOUNS[ask.kind]} in {quote(ask.project, 80)} {_HEADS[What.ENDED if is_over else notice.what]}"
+    head = f"{_NOUNS[ask.kind]} in {quote(ask.project, 80)} {_happened(ask, What.ENDED if is_over else notice.what)}"
     if is_over:
         foot = quote(render_ending(ask), CUT)
     else:
         foot = f"Asked by {quote(render_name(ask.asker), 80)}. Answer: assent answer {short_end(ask)}"
     body = "" if is_over else _cut(ask.prompt.body or "")
     return Letter(head, quote(ask.prompt.title, _TITLE), body, foot, link_to(url, ask), is_over)
+
+
+def _happened(ask: Ask, what: What) -> str:
+    if what is What.ESCALATED:
+        return f"is overdue, and {quote(render_name(ask.escalate_to or ''), 80)} is asked now, too"
+    return _HEADS[what]
 
 
 def _cut(text: str) -> str:

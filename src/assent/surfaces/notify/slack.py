@@ -3,17 +3,20 @@
 Rule 1: agent text is in blocks of plain text: Slack reads no markup, mention or link in it.
 Rule 2: a button answers only what one press can say: one field, one choice, whole labels, and only where the message has
         all that the prompt shows. Otherwise there is a link, and Decline. An approval has none but Decline: who approves has
-        to see all of it, and to be more than a name in a chat.
-Rule 3: without people who are known here, there are no buttons: nobody could press them.
+        to see all of it, and to be more than a name in a chat. Words of one's own go with a no, in a dialog.
+Rule 3: what cannot be undone is asked once more by Slack's own dialog, and only a button that has it says so.
+Rule 4: without people who are known here, there are no buttons: nobody could press them.
 """
 
 from __future__ import annotations
 
 import re
+from datetime import datetime
 from typing import Any
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from assent.effects.outward import post
 from assent.protocol.ask import Ask, Kind
@@ -27,20 +30,26 @@ from assent.surfaces.notify.letter import Letter, mark_lines
 __all__ = [
     "MAX_BUTTONS",
     "MAX_BUTTON_LABEL",
+    "WORDS",
     "Press",
     "SlackPlace",
+    "call",
     "deliver",
     "escape",
     "options_for_buttons",
     "read_place",
     "read_press",
     "render_blocks",
+    "render_dialog",
     "render_fold",
 ]
 
 MAX_BUTTONS = 25
 """Of one actions block."""
 MAX_BUTTON_LABEL = 75
+WORDS = "words"
+"""The field of a dialog."""
+_MAX_WORDS = 2_000
 _MAX_SECTION = 2_900
 _MAX_VALUE = 2_000
 _API = "https://slack.com/api"
@@ -75,8 +84,8 @@ def read_place(address: str) -> SlackPlace:
     return SlackPlace(unquote(token), unquote(channel), api)
 
 
-class Press(msgspec.Struct, frozen=True):
-    """What a button says when it is pressed."""
+class Press(msgspec.Struct, frozen=True, omit_defaults=True):
+    """What a button says when it is pressed, or a dialog when it is sent."""
 
     project: str
     ask_id: str
@@ -84,6 +93,12 @@ class Press(msgspec.Struct, frozen=True):
     """Of the prompt that was shown."""
     key: str | None = None
     """The option's; None is to decline."""
+    is_confirmed: bool = False
+    """Slack has asked once more before it sent the press."""
+    has_words: bool = False
+    """A reason is to be asked for first."""
+    place: str = ""
+    """Of a dialog: the channel and the moment of the message from which it was opened."""
 
 
 _press = msgspec.json.Decoder(Press).decode
@@ -118,7 +133,7 @@ def options_for_buttons(ask: Ask) -> tuple[Option, ...]:
     field = prompt.fields[0]
     is_whole = all(len(text) <= _MAX_SECTION for text in _whole(ask))
     fits = len(field.options) <= MAX_BUTTONS and all(
-        len(_label(option)) <= MAX_BUTTON_LABEL and len(_value(ask, option)) <= _MAX_VALUE
+        len(_label(option)) <= MAX_BUTTON_LABEL and len(_encode(_press_of(ask, option))) <= _MAX_VALUE
         for option in field.options
     )
     return field.options if is_whole and fits and not field.multiple else ()
@@ -155,11 +170,39 @@ def render_blocks(ask: Ask, letter: Letter, *, has_buttons: bool) -> list[dict[s
             }
         )
     if options:
-        buttons = [_button(ask, option, place) for place, option in enumerate(options, start=1)]
+        buttons = [_option_button(ask, option, place) for place, option in enumerate(options, start=1)]
         blocks.append({"type": "actions", "elements": buttons})
     if can_press:
-        blocks.append({"type": "actions", "elements": [_button(ask, None, 0)]})
+        plain = _button("decline", "Decline", _press_of(ask)) | {"style": "danger"}
+        spoken = _button("why", "Decline, and say why", replace(_press_of(ask), has_words=True))
+        blocks.append({"type": "actions", "elements": [plain, spoken]})
     return blocks
+
+
+def render_dialog(ask: Ask, press: Press) -> dict[str, Any]:
+    """Return the dialog that asks for the reason of a no."""
+    return {
+        "type": "modal",
+        "callback_id": "assent:decline",
+        "private_metadata": _encode(press).decode(),
+        "title": _plain("Decline"),
+        "submit": _plain("Decline"),
+        "close": _plain("Cancel"),
+        "blocks": [
+            _section(mark_lines(display(ask.prompt.title).strip())),
+            {
+                "type": "input",
+                "block_id": WORDS,
+                "label": _plain("Why? The agent is told."),
+                "element": {
+                    "type": "plain_text_input",
+                    "action_id": WORDS,
+                    "multiline": True,
+                    "max_length": _MAX_WORDS,
+                },
+            },
+        ],
+    }
 
 
 def render_fold(ask: Ask, letter: Letter) -> dict[str, Any]:
@@ -171,29 +214,34 @@ def _section(text: str) -> dict[str, Any]:
     return {"type": "section", "text": _plain(text[:_MAX_SECTION])}
 
 
-def _value(ask: Ask, option: Option | None) -> str:
-    key = None if option is None else option.key
-    return _encode(Press(ask.project, ask.ask_id, ask.digest, key)).decode()
+def _press_of(ask: Ask, option: Option | None = None) -> Press:
+    if option is None:
+        return Press(ask.project, ask.ask_id, ask.digest)
+    return Press(ask.project, ask.ask_id, ask.digest, option.key, is_confirmed=option.destructive)
 
 
-def _button(ask: Ask, option: Option | None, place: int) -> dict[str, Any]:
-    label = "Decline" if option is None else _label(option)
-    button: dict[str, Any] = {
+def _button(name: str, label: str, press: Press) -> dict[str, Any]:
+    return {
         "type": "button",
-        "action_id": f"assent:{place}",
+        "action_id": f"assent:{name}",
         "text": _plain(label),
-        "value": _value(ask, option),
+        "value": _encode(press).decode(),
     }
-    if option is None or option.destructive:
-        button["style"] = "danger"
-    if option is not None and option.destructive:
-        button["confirm"] = {
-            "title": _plain("Are you sure?"),
-            "text": _plain(f'"{label}" cannot be undone.'),
-            "confirm": _plain("Yes"),
-            "deny": _plain("No"),
-        }
-    return button
+
+
+def _option_button(ask: Ask, option: Option, place: int) -> dict[str, Any]:
+    label = _label(option)
+    button = _button(str(place), label, _press_of(ask, option))
+    if not option.destructive:
+        return button
+    asks_first = {
+        "title": _plain("Are you sure?"),
+        "text": _plain(f'"{label}" cannot be undone.'),
+        "confirm": _plain("Yes"),
+        "deny": _plain("No"),
+        "style": "danger",
+    }
+    return button | {"style": "danger", "confirm": asks_first}
 
 
 def _plain(text: str) -> dict[str, Any]:
@@ -206,16 +254,19 @@ def deliver(parcel: Parcel) -> str:
         return _deliver_by_hook(parcel)
     place = read_place(parcel.secret.address)
     channel, _, moment = parcel.notice.reference.partition(":")
-    ask, letter = parcel.notice.ask, parcel.letter
+    ask, letter, allows_internal = parcel.notice.ask, parcel.letter, parcel.target.allows_internal
     if parcel.notice.what is What.ENDED:
-        _call(parcel, place, "chat.update", {"channel": channel, "ts": moment} | render_fold(ask, letter))
+        fold = {"channel": channel, "ts": moment} | render_fold(ask, letter)
+        call(place, "chat.update", fold, parcel.now, allows_internal=allows_internal)
         return parcel.notice.reference
     body: dict[str, Any] = {"text": escape(letter.text), "mrkdwn": False} | _NO_PREVIEW
     if moment:
-        _call(parcel, place, "chat.postMessage", {"channel": channel, "thread_ts": moment} | body)
+        reply = {"channel": channel, "thread_ts": moment} | body
+        call(place, "chat.postMessage", reply, parcel.now, allows_internal=allows_internal)
         return parcel.notice.reference
     blocks = render_blocks(ask, letter, has_buttons=bool(parcel.target.people))
-    said = _call(parcel, place, "chat.postMessage", {"channel": place.channel, "blocks": blocks} | body)
+    message = {"channel": place.channel, "blocks": blocks} | body
+    said = call(place, "chat.postMessage", message, parcel.now, allows_internal=allows_internal)
     match said:
         case {"channel": str(where), "ts": str(at)} if where and at:
             return f"{where}:{at}"
@@ -223,11 +274,19 @@ def deliver(parcel: Parcel) -> str:
             raise DeliveryError(_UNREADABLE)
 
 
-def _call(parcel: Parcel, place: SlackPlace, method: str, body: dict[str, Any]) -> dict[str, Any]:
+def call(
+    place: SlackPlace, method: str, body: dict[str, Any], now: datetime, *, allows_internal: bool
+) -> dict[str, Any]:
+    """Call a method of Slack's; return what it says.
+
+    Raises:
+        DeliveryError: Slack did not do it.
+        OutwardError: Slack was not reached.
+    """
     headers = {"content-type": "application/json; charset=utf-8", "authorization": f"Bearer {place.token}"}
     url = f"{place.api}/{method}"
-    reply = post(url, _encode(body), headers, allows_internal=parcel.target.allows_internal)
-    check_reply(reply, "Slack", parcel.now)
+    reply = post(url, _encode(body), headers, allows_internal=allows_internal)
+    check_reply(reply, "Slack", now)
     try:
         said = msgspec.json.decode(reply.body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeError):

@@ -63,7 +63,8 @@ def render_webhook(notice: Notice, letter: Letter) -> bytes:
                 "run_id": ask.run_id,
                 "opened_at": ask.opened_at,
                 "deadline": ask.deadline,
-                "ended_by": _ended_by(ask),
+                "escalate_to": ask.escalate_to,
+                **_ended(ask),
                 "link": letter.link or None,
                 "sequence": notice.sequence,
             },
@@ -71,9 +72,12 @@ def render_webhook(notice: Notice, letter: Letter) -> bytes:
     )
 
 
-def _ended_by(ask: Ask) -> str | None:
+def _ended(ask: Ask) -> dict[str, object]:
+    """Return who ended it, how sure that is, and whether anybody was there."""
     end = ask.answer or ask.outcome
-    return None if end is None else end.by
+    if end is None:
+        return {"ended_by": None, "assurance": None, "is_unattended": False}
+    return {"ended_by": end.by, "assurance": end.assurance, "is_unattended": end.is_unattended}
 
 
 def deliver(parcel: Parcel) -> str:

@@ -3,6 +3,7 @@
 Rule 1: what is drawn are the lines of `screen`: nothing that an agent wrote reaches the terminal by another way.
 Rule 2: nothing that takes a while keeps the screen waiting, nor the end: it is done in threads that end with the process.
 Rule 3: leaving never answers, however one leaves.
+Rule 4: a field goes with a key of the person who types there, never by itself: what happens meanwhile is said above it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from rich.style import Style
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.geometry import Size
 from textual.strip import Strip
 from textual.widget import Widget
@@ -37,8 +39,11 @@ from assent.protocol.run import Run
 from assent.surfaces.tui.browser import open_page
 from assent.surfaces.tui.curtain import TITLE_AS_IT_WAS, TITLE_KEPT, render_title
 from assent.surfaces.tui.draft import Drafts
+from assent.surfaces.tui.driver import InboxDriver
 from assent.surfaces.tui.feed import Feed
+from assent.surfaces.tui.hangup import Hangup
 from assent.surfaces.tui.line import Line
+from assent.surfaces.tui.purpose import CANCEL, ESCALATE, FILTER
 from assent.surfaces.tui.screen import compose, is_wide, scroll_card
 from assent.surfaces.tui.sitting import BEAT_SECONDS, Sitting
 from assent.surfaces.tui.view import Fate, Mode, RunDetail, Snapshot
@@ -51,6 +56,7 @@ from assent.surfaces.tui.wish import (
     Leave,
     Scroll,
     Send,
+    Stay,
     Wish,
     Withdraw,
     Write,
@@ -102,7 +108,7 @@ class InboxApp(App[None]):
     CSS = """
     Screen { background: $background; }
     #line { dock: bottom; height: 3; display: none; }
-    #text { dock: bottom; height: 10; display: none; }
+    #text { dock: bottom; height: 10; max-height: 70%; display: none; }
     """
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -119,13 +125,19 @@ class InboxApp(App[None]):
         *,
         clock: Callable[[], float] = time.monotonic,
         sitting: Sitting | None = None,
+        hangup: Hangup | None = None,
     ) -> None:
         """Make the app; a sitting that is given has taken in a first look."""
-        super().__init__(ansi_color=True)
+        super().__init__(driver_class=InboxDriver, ansi_color=True)
+        self.hangup = hangup or Hangup(0)
         self._feed = feed
+        self._clock = clock
         self.sitting = sitting or Sitting(drafts, who, clock)
         self._canvas = _Canvas()
+        self._line, self._text = Input(id="line", select_on_focus=False), TextArea(id="text")
         self._writing: Write | None = None
+        self._is_sent = False
+        """What is in the field is on its way."""
         self._is_looking = self._must_look = self._is_reading = False
         self._looks_since = 0.0
         self._title = ""
@@ -136,8 +148,8 @@ class InboxApp(App[None]):
     def compose(self) -> ComposeResult:
         """Return the widgets: one canvas, and two fields that are there when they are wanted."""
         yield self._canvas
-        yield Input(id="line", select_on_focus=False)
-        yield TextArea(id="text")
+        yield self._line
+        yield self._text
 
     def on_mount(self) -> None:
         """Begin to look and to listen."""
@@ -148,6 +160,7 @@ class InboxApp(App[None]):
         self._feed.listen(lambda: self._tell(self.look_again))
         self.set_interval(_TICK_SECONDS, self._tick)
         self.look_again()
+        self.hangup.tell(lambda: self._tell(self.action_leave))
 
     # Threads
 
@@ -172,6 +185,7 @@ class InboxApp(App[None]):
 
     def _draw(self) -> None:
         size = self._canvas.size
+        self._name_field()
         if size.width and size.height:
             self._canvas.show(compose(self.sitting.view, size.width, size.height))
         title = render_title(len(self.sitting.view.groups.open))
@@ -218,8 +232,8 @@ class InboxApp(App[None]):
         self._fit(event.size)
 
     def _fit(self, size: Size) -> None:
-        if is_wide(size.width, size.height) and self.sitting.view.mode is Mode.LIST:
-            self.sitting.press("enter")
+        if is_wide(size.width, size.height):
+            self.sitting.show_card()
         self.sitting.arm()
         self.call_after_refresh(self._settle)
 
@@ -267,6 +281,7 @@ class InboxApp(App[None]):
         is_new = self.sitting.take(snapshot, _now())
         for ask in ended:
             self.sitting.learn(ask)
+        self._give_back()
         if is_new:
             self.bell()
         if is_first:  # later news take the keys from no pane
@@ -276,12 +291,8 @@ class InboxApp(App[None]):
 
     def _fit_mode(self) -> None:
         size = self._canvas.size
-        if (
-            is_wide(size.width, size.height)
-            and self.sitting.view.mode is Mode.LIST
-            and self.sitting.view.current
-        ):
-            self.sitting.press("enter")
+        if is_wide(size.width, size.height) and self.sitting.view.current:
+            self.sitting.show_card()
 
     def _fail(self, error: AssentError) -> None:
         self._is_looking = False
@@ -324,8 +335,12 @@ class InboxApp(App[None]):
         event.stop()
         event.prevent_default()
         printable = event.character if event.is_printable and event.character else ""
-        self._do(self.sitting.press(event.key, printable))
+        self._do(self.sitting.press(event.key, printable, self._moment_of(event)))
         self._settle()
+
+    def _moment_of(self, event: events.Key) -> float | None:
+        """Return when a key came: it may have waited for a drawing that took long."""
+        return event.time if self._clock is time.monotonic else None
 
     def _scroll(self, pages: int) -> None:
         size = self._canvas.size
@@ -334,16 +349,27 @@ class InboxApp(App[None]):
 
     def action_leave(self) -> None:
         """Leave; what was marked is kept as a draft, and nothing is sent."""
+        self.sitting.note_typing(is_typing=False)
         self.exit()
 
     def action_take_text(self) -> None:
-        """End writing in the large field, and send."""
+        """End writing, and send."""
         # This key overtakes the letters that were typed just before it: they are still on their way to the field.
-        self.query_one("#text", TextArea).call_later(self._take_text)
+        field = self._field
+        if field is not None:
+            field.call_later(self._take_text)
 
     def _take_text(self) -> None:
-        if self._writing is not None and self._writing.is_long:
-            self._entered(self.query_one("#text", TextArea).text, sends=True)
+        field = self._field
+        if field is not None:
+            self._entered(field.text if isinstance(field, TextArea) else field.value, sends=True)
+
+    @property
+    def _field(self) -> TextArea | Input | None:
+        """The field that is open."""
+        if self._writing is None:
+            return None
+        return self._text if self._writing.is_long else self._line
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Take what was typed in one line."""
@@ -352,40 +378,59 @@ class InboxApp(App[None]):
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         """Keep what is being written."""
         if self._writing is not None and self._writing.is_long:
-            self.sitting.typed(self._writing.purpose, event.text_area.text)
+            self._typed(event.text_area.text)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Keep what is being written in one line."""
         if self._writing is not None and not self._writing.is_long:
-            self.sitting.typed(self._writing.purpose, event.value)
+            self._typed(event.value)
+
+    def _typed(self, text: str) -> None:
+        if self._writing is not None and not self._is_sent:
+            self.sitting.typed(self._writing.purpose, text)
 
     def _entered(self, text: str, *, sends: bool = False) -> None:
         writing = self._writing
-        if writing is not None:
-            # Before the beat that begins when the field goes: whoever writes has long seen the ask.
-            wish = self.sitting.entered(writing.purpose, text, sends=sends)
+        if writing is None or self._is_sent:
+            return
+        # Before the beat that begins when the field goes: whoever writes has long seen the ask.
+        wish = self.sitting.entered(writing.purpose, text, sends=sends)
+        if isinstance(wish, Send):
+            self._is_sent = True  # the words stay in the field until the store has them
+        elif not isinstance(wish, Stay):
             self._close_field()
-            self._do(wish)
-            self._settle()
+        self._do(wish)
+        self._settle()
 
     def _open_field(self, wish: Write) -> None:
         self._writing = wish
-        if wish.is_long:
-            area = self.query_one("#text", TextArea)
-            area.text, area.border_title = wish.text, f"{wish.label}: F2 sends, Esc keeps it as a draft"
-            area.styles.display = "block"
-            area.focus()
-        else:
-            field = self.query_one("#line", Input)
-            field.value, field.border_title = wish.text, display(wish.label, lines=False)
-            field.placeholder = display(wish.label, lines=False)
-            field.cursor_position = len(wish.text)
+        self.sitting.note_typing(is_typing=True)
+        field = self._field
+        if isinstance(field, TextArea):
+            field.text = wish.text
+        elif field is not None:
+            field.value, field.cursor_position = wish.text, len(wish.text)
+        if field is not None:
             field.styles.display = "block"
             field.focus()
 
+    def _name_field(self) -> None:
+        """Say above the field what it is for, or that its ask has ended; and below it why its words were not taken."""
+        field, writing, view = self._field, self._writing, self.sitting.view
+        if field is None or writing is None:
+            return
+        label = f"{writing.label}: F2 sends, Esc keeps it as a draft" if writing.is_long else writing.label
+        is_about_ask = writing.purpose not in (FILTER, CANCEL, ESCALATE)
+        if is_about_ask and view.ask is not None and not view.ask.is_open:
+            label = "It has ended: nothing is sent. Esc leaves, your words are kept"
+        # As it is: in what others wrote there may be brackets, which Textual would obey.
+        field.border_title = Content(display(label, lines=False))
+        field.border_subtitle = Content(display(view.problem, lines=False))
+
     def _close_field(self) -> None:
-        self._writing = None
-        for widget in (self.query_one("#line"), self.query_one("#text")):
+        self._writing, self._is_sent = None, False
+        self.sitting.note_typing(is_typing=False)
+        for widget in (self._line, self._text):
             widget.styles.display = "none"
         self._canvas.focus()
         self.sitting.arm()
@@ -399,6 +444,8 @@ class InboxApp(App[None]):
                 return
             case Leave():
                 self.exit()
+            case Stay():
+                return
             case Scroll(pages):
                 self._scroll(pages)
             case Write():
@@ -430,10 +477,19 @@ class InboxApp(App[None]):
             self._refused(sentence, ask.ask_id)
             return
         self.sitting.learn(ask, fate)
+        self._give_back()
         self._settle()
+
+    def _give_back(self) -> None:
+        """Let the field go whose words were sent and whose ask has ended."""
+        ask = self.sitting.view.ask
+        if self._is_sent and (ask is None or not ask.is_open):
+            self._close_field()
 
     def _refused(self, sentence: str, ask_id: str = "") -> None:
         self.sitting.refuse(sentence, ask_id)
+        if ask_id == self.sitting.view.current:
+            self._is_sent = False
         self._settle()
 
     def _act(self, wish: Claim | Withdraw | Control) -> None:

@@ -3,16 +3,20 @@
 Rule 1: a key marks, Enter sends; where something lacks, Enter goes there instead.
 Rule 2: before the beat is over a key that marks is taken, and does nothing.
 Rule 3: where words belong to what was marked, they are asked for.
+Rule 4: what cannot be undone is asked once more, by its name, before it is sent.
 """
 
 from __future__ import annotations
 
+from assent.protocol.approval import is_approval
 from assent.protocol.ask import Ask
 from assent.protocol.prompt import Field
+from assent.surfaces.card import render_check
 from assent.surfaces.tui.place import find_by_key, find_written, places
-from assent.surfaces.tui.purpose import COMMAND, DECLINE, FIELD, PICK
+from assent.surfaces.tui.purpose import CHECK, COMMAND, DECLINE, FIELD, PICK
 from assent.surfaces.tui.reply import (
     WAYS,
+    destructive,
     first_lacking,
     is_command_only,
     is_free_only,
@@ -22,6 +26,7 @@ from assent.surfaces.tui.reply import (
     lacking,
     mark,
     own,
+    reason_of,
     type_command,
     unmark,
     values_of,
@@ -115,8 +120,21 @@ class AskKeys:
         if lack:
             tray.change(problem=f"{lack}.")
             return self._go_to_gap(ask)
+        grave = destructive(ask, reply)
+        if grave is None:
+            return tray.dispatch(self.sent(ask))
+        wish = tray.act(Write(CHECK, "Once more: only y or yes sends it"))
+        if wish is not None:
+            tray.change(check=render_check(grave), problem="")
+        return wish
+
+    def sent(self, ask: Ask, *, is_confirmed: bool = False) -> Send:
+        """Return what goes out: it has been checked that nothing lacks."""
+        reply = self._tray.view.reply
         command = reply.command.strip()
-        return tray.dispatch(Send(ask, text=command) if command else Send(ask, values=values_of(ask, reply)))
+        if command:
+            return Send(ask, text=command, is_confirmed=is_confirmed)
+        return Send(ask, values_of(ask, reply), reason=reason_of(ask, reply), is_confirmed=is_confirmed)
 
     def _go_to_gap(self, ask: Ask) -> Wish | None:
         tray = self._tray
@@ -141,7 +159,8 @@ class AskKeys:
             return None
         text = view.reply.of(ask.prompt.fields[field_at].name).text
         purpose = f"{FIELD}{field_at}"
-        return Edit(purpose, text) if is_editor else Write(purpose, "Your words", text, is_long=True)
+        label = "Your no, and why" if is_approval(ask.prompt) else "Your words"
+        return Edit(purpose, text) if is_editor else Write(purpose, label, text, is_long=True)
 
     def move_cursor(self, by: int) -> None:
         """Walk over the places of the open ask; in the list, or where nothing can be marked, over the asks."""

@@ -12,11 +12,11 @@ from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import display
 from assent.protocol.gate import render_gate
 from assent.protocol.prompt import Field, Option, Prompt, other_label
-from assent.surfaces.tui.line import ACCENT, FAINT, STRONG, Line, join, line, mark
+from assent.surfaces.tui.line import ACCENT, DANGER, FAINT, STRONG, Line, join, line, mark
 from assent.surfaces.tui.reply import WAYS, FieldReply, Reply, is_free_only, is_yes_no, keycap
 from assent.surfaces.width import columns, wrap
 
-__all__ = ["option_lines"]
+__all__ = ["check_lines", "option_lines"]
 
 _MARKED = "marked"
 _WRITE = "press i to write, e for your editor"
@@ -40,6 +40,11 @@ def option_lines(ask: Ask, reply: Reply, width: int, field_at: int, option_at: i
     if ask.prompt.commands:
         lines += _commands(ask.prompt, last, reply, width)
     return lines, cursor
+
+
+def check_lines(question: str, width: int) -> list[Line]:
+    """Return what is asked once more, in place of the options."""
+    return [join(line("! ", DANGER), line(part, DANGER)) for part in wrap(question, width - 2)]
 
 
 def _frame_of(prompt: Prompt) -> tuple[str, str]:
@@ -74,8 +79,8 @@ def _field_lines(ask: Ask, field: Field, part: FieldReply, width: int, here: int
         cursor = len(lines) if place == here else cursor
         head = _head(f"{caps[place]:>{size}}{end}", is_marked=option.key in part.keys, is_here=place == here)
         lines += _choice(head, _said(option), option.description, width, is_marked=option.key in part.keys)
-    if not field.free:
-        return lines, cursor
+    if not field.free:  # an approval's no may have words
+        return [*lines, *_own_words(part.text, width)], cursor
     is_here = here == len(field.options)
     cursor = len(lines) if is_here else cursor
     if is_free_only(field):

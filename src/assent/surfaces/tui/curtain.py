@@ -64,8 +64,9 @@ class Curtain:
         self._is_up = True
         for row, each in enumerate(lines, 1):
             parts += [f"\x1b[{row};1H", *(self._paint(text, paint) for text, paint in each.pieces)]
-        self._screen.write("".join(parts))
-        self._screen.flush()
+        with suppress(OSError):  # there may be no terminal any more
+            self._screen.write("".join(parts))
+            self._screen.flush()
 
     def _paint(self, text: str, paint: str) -> str:
         return text if self._is_plain or not paint else f"\x1b[{paint}m{text}\x1b[0m"

@@ -2,7 +2,8 @@
 
 Rule 1: a draft is written whole or not at all, and before the next key counts.
 Rule 2: nothing goes wrong for want of a draft: a folder that cannot be written to keeps none.
-Rule 3: which ask was open is kept in the same way, so that a sitting goes on where it was interrupted.
+Rule 3: which ask was open is kept in the same way, so that a sitting goes on where it was interrupted; and that somebody
+        was typing, so that the keys that they go on typing do nothing there.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ MAX_DRAFT_BYTES = 1 << 20
 """A longer file is no draft of ours."""
 _KEPT_SECONDS = 14 * 86_400.0
 _PLACE = "place.json"
+_TYPING = "typing.json"
 
 
 class Drafts:
@@ -65,10 +67,8 @@ class Drafts:
         """Forget a draft."""
         self._kept.pop(ask_id, None)
         name = _name(ask_id)
-        if self._folder is not None and name in self._files():
-            self._files().discard(name)
-            with suppress(OSError):
-                (self._folder / name).unlink()
+        if name in self._files():
+            self._unlink(name)
 
     def has(self, ask_id: str) -> bool:
         """Say whether there is a draft for an ask."""
@@ -87,6 +87,17 @@ class Drafts:
             self._place = self._place if text is None else msgspec.json.decode(text, type=str)
         return self._place
 
+    def note_typing(self, *, is_typing: bool) -> None:
+        """Keep whether somebody is typing into a field."""
+        if is_typing:
+            self._write_file(_TYPING, b"true")
+        elif _TYPING in self._files():
+            self._unlink(_TYPING)
+
+    def was_typing(self) -> bool:
+        """Say whether somebody was typing into a field when the inbox ended, and did not leave it."""
+        return _TYPING in self._files()
+
     def sweep(self, now: float) -> None:
         """Drop what nobody has touched for weeks; `now` is in seconds, as files have it."""
         if self._folder is None:
@@ -97,6 +108,12 @@ class Drafts:
                     if now - path.stat().st_mtime > _KEPT_SECONDS:
                         path.unlink()
         self._names = None
+
+    def _unlink(self, name: str) -> None:
+        self._files().discard(name)
+        with suppress(OSError):
+            if self._folder is not None:
+                (self._folder / name).unlink()
 
     def _files(self) -> set[str]:
         if self._names is None:

@@ -45,6 +45,8 @@ def _headline(ask: Ask, fate: Fate | None) -> str:
 def _told(view: View, ask: Ask) -> str:
     """Return how an ask ended without an answer, with the reader's own time in place of the long one."""
     told = display(render_ending(ask), lines=False)
+    if ask.outcome is not None and ask.outcome.is_unattended:
+        told = f"{told} Unattended."
     at = None if ask.outcome is None else ask.outcome.at
     return told if at is None else told.replace(render_instant(at), clock_of(at, view.now), 1)
 
@@ -53,9 +55,12 @@ def _ending(view: View, ask: Ask, width: int) -> list[Line]:
     answer = ask.answer
     if answer is None:
         return [line(f"   {part}") for part in wrap(_told(view, ask), width - 3)]
-    said = ", ".join(labels(ask.prompt, answer.values))
+    said = ", ".join(labels(ask.prompt, answer.values)) + (f": {answer.reason}" if answer.reason else "")
     first, *more = wrap(display(f"{render_name(answer.by)}: {said}", lines=False), width - 5)
     day = clock_of(answer.at, view.now)[:-5]
-    when = f"{day}{local(answer.at):%H:%M:%S}, {answer.via or 'an unnamed surface'}, {answer.assurance}"
+    mark_of = ", unattended" if answer.is_unattended else ""
+    when = (
+        f"{day}{local(answer.at):%H:%M:%S}, {answer.via or 'an unnamed surface'}, {answer.assurance}{mark_of}"
+    )
     facts = wrap(display(when, lines=False), width - 3)
     return [line(f"   {first}"), *mark(more, margin="   "), *(line(f"   {part}", FAINT) for part in facts)]

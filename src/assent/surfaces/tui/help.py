@@ -12,7 +12,7 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
         "Move",
         (
             ("j k, arrows", "next, previous; on an open ask the arrows move among its options"),
-            ("n", "the next one that waits"),
+            ("n", "the next one that waits; on a confirm it does nothing"),
             ("o", "the one that has waited for longest"),
             ("/", "filter: words, kind: project: asker: run:"),
             ("Tab", "the next pane"),
@@ -27,10 +27,11 @@ KEYS: tuple[tuple[str, tuple[tuple[str, str], ...]], ...] = (
             ("m", "mark what the cursor is on"),
             ("#", "say which one: its number or a part of it"),
             ("Enter", "open; then send what is marked"),
-            ("i", "write; F2 or Ctrl-Enter sends, Esc keeps it as a draft"),
+            ("i", "write; F2 or Ctrl-Enter sends, Esc keeps it as a draft; on an approval: no, with words"),
             ("e", "write in $EDITOR"),
             (":", "type a gate's command"),
             ("Backspace", "unmark"),
+            ("y or yes", "asked for once more by what cannot be undone"),
             ("d", "decline, with a reason"),
         ),
     ),
@@ -70,8 +71,10 @@ SIGNS_USED: tuple[tuple[str, str], ...] = (
     ("! ? = # * ~ Y", "approval, question, round, gate, finding, open question, confirm"),
 )
 NOTE = (
-    "A key only marks; Enter sends. For 0.4 s after an ask was drawn, after a resize and after the window came back no "
-    "key counts, so that one that was meant for elsewhere decides nothing. Where an option goes by the letter of a "
+    "A key only marks; Enter sends. For 0.4 s after an ask was drawn, after another key, after a resize and after the "
+    "window came back no key counts, so that one that was meant for elsewhere decides nothing. In a line, Enter sends "
+    "0.4 s after the last letter, F2 at once. If the inbox ends while somebody types, the next one takes no key before "
+    "Esc and a quiet second. Where an option goes by the letter of a "
     "command, the option wins; the command is Alt and the letter then."
 )
 _KEY = 16

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from assent.protocol.approval import is_approval
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.surfaces.tui.line import ACCENT, DANGER, FAINT, Line, fit, line
@@ -29,17 +30,22 @@ __all__ = ["caps_of", "key_line", "status_line"]
 
 _GAP = "   "
 _LEAST_SAID = 8
+_HELD = "Press Esc: somebody was typing when the inbox ended."
 
 
 def status_line(view: View, width: int) -> Line:
     """Return the one line that says where one is."""
     ask = view.ask
+    if view.is_held:
+        return line(cut(_HELD, width), DANGER)
     if view.problem:
         return line(cut(display(view.problem, lines=False), width), DANGER)
     if ask is None or view.mode in (Mode.LIST, Mode.RUNS, Mode.RUN, Mode.HELP):
         return line(cut(_elsewhere(view), width), FAINT)
     if not ask.is_open:
         return line(cut("Ended. n goes on with the next one.", width), FAINT)
+    if view.check:
+        return line(cut("Nothing is sent before y or yes. Esc leaves it unsent.", width), DANGER)
     lack = lacking(ask, view.reply)
     said = display(summary(ask, view.reply), lines=False)
     keys = _readiness(view, ask, lack)
@@ -112,6 +118,8 @@ _RUN: tuple[_Key, ...] = (
     (4, "?", "keys"),
 )
 _RUNS: tuple[_Key, ...] = ((3, "j k", "move"), (2, "Enter", "open"), *_RUN[:4], *_RUN[5:])
+_CHECK: tuple[_Key, ...] = ((0, "y Enter", "send"), (0, "Esc", "back"))
+_ESC: tuple[_Key, ...] = ((0, "Esc", "and a quiet second: keys count"),)
 _HELP: tuple[_Key, ...] = ((0, "Space", "page"), (0, "Esc", "back"))
 
 
@@ -119,13 +127,14 @@ def _answering(view: View, ask: Ask) -> list[_Key]:
     caps = caps_of(ask, view.field_at)
     field = ask.prompt.fields[view.field_at]
     writes = any(each.free for each in ask.prompt.fields)
+    says_no = is_approval(ask.prompt)
     keys: list[_Key | None] = [
         (1, _armed(view, _span(caps)), "mark") if caps else None,
         (1, _armed(view, "0-9 or #"), "pick") if is_long(field) else None,
         (0, _armed(view, "Enter"), "send"),
         (2, ":", "command") if ask.prompt.commands else None,
-        (2, "i", "write") if writes else None,
-        (6, "e", "editor") if writes else None,
+        (2, "i", "write") if writes else (2, "i", "no, with words") if says_no else None,
+        (6, "e", "editor") if writes or says_no else None,
         (4, "j k", "next"),
         (3, "Space", "page"),
         (7, "v", "whole"),
@@ -180,7 +189,7 @@ def key_line(view: View, width: int) -> Line:
         Mode.RUN: _RUN,
         Mode.HELP: _HELP,
     }.get(view.mode, _LIST if ask is None else _answering(view, ask) if ask.is_open else _ended(view))
-    shown = list(keys)
+    shown = list(_ESC if view.is_held else _CHECK if view.check else keys)
     while columns(_told(shown)) + 2 > width and len(shown) > 1:
         shown.remove(max(shown, key=lambda each: each[0]))
     return fit(line(f" {_told(shown)}", FAINT), width)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from assent.protocol.answer import spellings
+from assent.protocol.approval import is_approval
 from assent.protocol.ask import Ask
 from assent.protocol.display import fold
 from assent.protocol.prompt import Field, other_label, parse_position
@@ -40,7 +42,12 @@ def find_by_key(ask: Ask, field_at: int, cap: str) -> int | None:
         return None
     count = len(field.options) + field.free
     caps = [keycap(ask.prompt, field, place) for place in range(count)]
-    return caps.index(cap) if cap in caps else _number(cap, count)
+    if cap in caps:
+        return caps.index(cap)
+    place = _number(cap, count)
+    # A number that is also another option's label could mean either, so it means none, as everywhere.
+    named = (at for at, option in enumerate(field.options) if fold(cap) in spellings(option))
+    return place if all(at == place for at in named) else None
 
 
 def _number(cap: str, count: int) -> int | None:
@@ -65,6 +72,11 @@ def find_by_words(field: Field, words: str) -> Found:
 
 
 def find_written(ask: Ask, field_at: int) -> int | None:
-    """Return the question whose words are written: that of the cursor, or the first that takes any."""
+    """Return the question whose words are written: that of the cursor, or the first that takes any.
+
+    An approval takes words with its no.
+    """
+    if is_approval(ask.prompt):
+        return 0
     free = [number for number, field in enumerate(ask.prompt.fields) if field.free]
     return field_at if field_at in free else next(iter(free), None)

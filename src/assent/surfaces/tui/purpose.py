@@ -5,7 +5,7 @@ Rule 1: a purpose that ends with a colon is followed by the number of the field 
 
 from __future__ import annotations
 
-__all__ = ["CANCEL", "COMMAND", "DECLINE", "ESCALATE", "FIELD", "FILTER", "PICK", "WITHDRAW"]
+__all__ = ["CANCEL", "CHECK", "COMMAND", "DECLINE", "ESCALATE", "FIELD", "FILTER", "PICK", "WITHDRAW"]
 
 FILTER = "filter"
 COMMAND = "command"
@@ -13,5 +13,7 @@ DECLINE = "decline"
 WITHDRAW = "withdraw"
 ESCALATE = "escalate"
 CANCEL = "cancel"
+CHECK = "check"
+"""A yes, once more, to what cannot be undone."""
 PICK = "pick:"
 FIELD = "field:"

@@ -5,16 +5,22 @@ Pure: nothing here knows of a screen. Nothing is marked at the start, and a mark
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import msgspec
 from msgspec.structs import replace
 
-from assent.protocol.approval import APPROVE, is_approval
+from assent.protocol.answer import find_destructive
+from assent.protocol.approval import APPROVE, REJECT, is_approval
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import is_blank
+from assent.protocol.error import UnrecognisedError
 from assent.protocol.prompt import Field, Option, Prompt, render_position
+from assent.protocol.reply import recognise
 
 __all__ = [
+    "CHANGES",
     "WAYS",
     "FieldReply",
     "Reply",
@@ -32,6 +38,7 @@ __all__ = [
     "mark",
     "note_text",
     "own",
+    "reason_of",
     "send_label",
     "summary",
     "type_command",
@@ -79,13 +86,15 @@ class Way(msgspec.Struct, frozen=True):
     note: str
 
 
+CHANGES = "changes: "
+"""What a request for changes begins with, so that it is never read as anything else."""
 _MOST_KEYS = 9
 """An option goes by one key while there are no more than these; a longer list has a line to say which one (rule 6)."""
 
 WAYS = (
     Way("yes", "Y", "Yes, continue", "The work goes on from here."),
     Way("changes", "C", "Changes first", "The agent applies what you write, and asks again."),
-    Way("no", "N", "No, stop here", "The agent halts, and waits for new instructions."),
+    Way("no", "S", "No, stop here", "The agent halts, and waits for new instructions."),
 )
 
 
@@ -123,7 +132,8 @@ def keycap(prompt: Prompt, field: Field, position: int) -> str:
 def fit_reply(ask: Ask, reply: Reply) -> Reply:
     """Return what of an earlier reply may stand when its ask is opened again.
 
-    What is not offered goes, and so does every mark that cannot be undone: it is set by a key that was pressed now.
+    What is not offered goes, and so does every mark on an approval and every mark that cannot be undone: it is set by a
+    key that was pressed now. Words stay.
     """
     fields: dict[str, FieldReply] = {}
     for field in ask.prompt.fields:
@@ -132,11 +142,11 @@ def fit_reply(ask: Ask, reply: Reply) -> Reply:
         if is_yes_no(ask):
             offered = {way.key for way in WAYS}
         if is_approval(ask.prompt):
-            offered.discard(APPROVE)
+            offered = set()
         keys = tuple(dict.fromkeys(key for key in part.keys if key in offered))
         kept = FieldReply(
             keys if field.multiple else keys[:1],
-            part.text if field.free else "",
+            part.text if field.free or is_approval(ask.prompt) else "",
             part.is_own and field.free and (field.multiple or not keys),
         )
         if kept != _NOTHING:
@@ -253,7 +263,17 @@ def summary(ask: Ask, reply: Reply) -> str:
     if is_command_only(ask):
         return "Nothing typed"
     said = _words(fields[0], reply.of(fields[0].name))
+    if reason_of(ask, reply):
+        return f"{said}: {reason_of(ask, reply)}"
     return said or ("Nothing written" if is_free_only(fields[0]) else "Nothing marked")
+
+
+def reason_of(ask: Ask, reply: Reply) -> str:
+    """Return the words that go with a no to an approval; empty where there are none, or where it is no no."""
+    if not is_approval(ask.prompt):
+        return ""
+    part = reply.of(ask.prompt.fields[0].name)
+    return part.text.strip() if part.keys == (REJECT,) else ""
 
 
 def values_of(ask: Ask, reply: Reply) -> dict[str, list[str]]:
@@ -262,7 +282,9 @@ def values_of(ask: Ask, reply: Reply) -> dict[str, list[str]]:
     for field in ask.prompt.fields:
         part = reply.of(field.name)
         if is_yes_no(ask):
-            values[field.name] = [part.text.strip() if part.keys[0] == "changes" else part.keys[0]]
+            # What it is goes with the words: the hub refuses words that would read as a yes or a no.
+            way = part.keys[0]
+            values[field.name] = [f"{CHANGES}{part.text.strip()}" if way == "changes" else way]
         elif is_free_only(field):
             values[field.name] = [part.text.strip()]
         else:
@@ -271,11 +293,16 @@ def values_of(ask: Ask, reply: Reply) -> dict[str, list[str]]:
 
 
 def destructive(ask: Ask, reply: Reply) -> Option | None:
-    """Return an option that is marked and cannot be undone."""
-    for field in ask.prompt.fields:
-        for option in field.options:
-            if option.destructive and option.key in reply.of(field.name).keys:
-                return option
+    """Return an option that is chosen and cannot be undone."""
+    command = reply.command.strip()
+    if not command:
+        # Own words that spell an option choose it.
+        chosen = {
+            name: (*part.keys, part.text) if part.is_own else part.keys for name, part in reply.fields.items()
+        }
+        return find_destructive(ask.prompt, chosen)
+    with suppress(UnrecognisedError):
+        return find_destructive(ask.prompt, recognise(ask.prompt, command))
     return None
 
 
@@ -287,7 +314,7 @@ def send_label(ask: Ask, reply: Reply) -> str:
     if is_approval(ask.prompt):
         if reply.of(ask.prompt.fields[0].name).keys == (APPROVE,):
             return f"Approve: {ask.prompt.risk}" if ask.prompt.risk else "Approve, once"
-        return "Send the no"
+        return "Send the no and your words" if reason_of(ask, reply) else "Send the no"
     if is_yes_no(ask):
         key = next(iter(reply.of(ask.prompt.fields[0].name).keys), "")
         return {"yes": "Continue", "no": "Send the no"}.get(key, "Send the changes")

@@ -10,7 +10,7 @@ from assent.surfaces.board import BoardRun
 from assent.surfaces.tui.purpose import CANCEL, ESCALATE
 from assent.surfaces.tui.tray import Tray
 from assent.surfaces.tui.view import Mode, RunDetail
-from assent.surfaces.tui.wish import Control, Copy, Wish, Write
+from assent.surfaces.tui.wish import Control, Copy, Stay, Wish, Write
 
 __all__ = ["RunKeys"]
 
@@ -70,10 +70,12 @@ class RunKeys:
         if purpose == ESCALATE:
             model, _, reason = text.partition(": ") if ": " in text else text.partition(":")
             if text.strip():
-                return tray.act(Control(seen.run, "escalate", model.strip() or None, reason.strip()))
+                return (
+                    tray.act(Control(seen.run, "escalate", model.strip() or None, reason.strip())) or Stay()
+                )
             tray.change(problem="Not escalated: say to which model, or why.")
         elif text.strip() == str(seen.run.top.frame.mode):
-            return tray.act(Control(seen.run, "cancel"))
+            return tray.act(Control(seen.run, "cancel")) or Stay()
         else:
             tray.change(problem="Not cancelled: that is not its mode.")
         return None

@@ -15,7 +15,7 @@ from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.ending import render_name
 from assent.surfaces.tui.ask_card import card_lines
-from assent.surfaces.tui.choice_card import option_lines
+from assent.surfaces.tui.choice_card import check_lines, option_lines
 from assent.surfaces.tui.fate_card import fate_lines
 from assent.surfaces.tui.head_line import head_lines, place_of
 from assent.surfaces.tui.help import help_lines
@@ -50,10 +50,20 @@ def is_wide(width: int, height: int) -> bool:
 def compose(view: View, width: int, height: int) -> list[Line]:
     """Return exactly `height` lines of exactly `width` columns."""
     if width < LEAST_COLUMNS or height < LEAST_ROWS:
-        return _frame([line(part) for part in wrap(_TOO_SMALL, max(1, width))], width, height)
+        return _frame(_small(view, width), width, height)
     if is_wide(width, height) and view.mode not in (Mode.WHOLE, Mode.HELP):
         return _wide(view, width, height)
     return _single(view, width, height)
+
+
+def _small(view: View, width: int) -> list[Line]:
+    """Return what is left where a field takes the room: how its ask ended, or what is asked once more."""
+    ask = view.ask
+    if width >= LEAST_COLUMNS and view.check:
+        return check_lines(view.check, width)
+    if width >= LEAST_COLUMNS and ask is not None and not ask.is_open:
+        return fate_lines(view, ask, width)
+    return [line(part) for part in wrap(_TOO_SMALL, max(1, width))]
 
 
 def scroll_card(view: View, width: int, height: int) -> tuple[int, int]:
@@ -132,6 +142,8 @@ def _card(view: View, ask: Ask, width: int, room: int, *, is_compact: bool) -> _
         options, cursor = option_lines(ask, view.reply, width, view.field_at, view.option_at)
     else:
         options = fate_lines(view, ask, width)
+    if view.check:
+        options, cursor = check_lines(view.check, width), 0
     if is_whole:  # all of it is read in one go, what can be chosen, too
         words, options = words + options, []
     split = min(len(words), room if is_whole else max(room // 2, room - len(options), 2))

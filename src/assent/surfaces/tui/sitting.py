@@ -2,10 +2,10 @@
 
 It knows no terminal and no store: it is told what there is and which key was pressed, and says what is to be shown and
 done. So every rule about keys can be tried without either. This file says who gets a key or a text; the rest is in
-`tray.py` (what lies there, and the beat), `tidings.py` (what it is told), `ask_keys.py`, `typed_text.py` and `run_keys.py`.
+`tray.py` (what lies there), `key_guard.py` (whether a key may act), `tidings.py` (what it is told), `ask_keys.py`, `typed_text.py` and `run_keys.py`.
 
 Rule 1: while its ask is open an option's letter wins over the command of the same letter; that is Alt and the letter then.
-Rule 2: what only reads or walks needs no beat; what marks, sends or steers does.
+Rule 2: what only reads or walks needs no beat; what marks, sends, steers or reaches out of the inbox does.
 Rule 3: in the list, where only the title of an ask is seen, it can be claimed and taken back, but not answered.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
-from assent.protocol.ask import Ask
+from assent.protocol.ask import Ask, Kind
 from assent.surfaces.tui.ask_keys import AskKeys
 from assent.surfaces.tui.draft import Drafts
 from assent.surfaces.tui.purpose import CANCEL, ESCALATE, FILTER, WITHDRAW
@@ -41,6 +41,9 @@ class Sitting:
         self._ask_keys = AskKeys(self._tray)
         self._texts = TypedText(self._tray, self._ask_keys)
         self._run_keys = RunKeys(self._tray)
+        if drafts.was_typing():
+            self._tray.guard.hold()
+            self._tray.change(is_held=True)
 
     @property
     def view(self) -> View:
@@ -75,7 +78,7 @@ class Sitting:
 
     def tick(self, now: datetime) -> None:
         """Let time pass."""
-        self._tray.change(now=now, is_armed=self._tray.is_armed())
+        self._tray.change(now=now, is_armed=self._tray.guard.is_quiet())
 
     def arm(self) -> None:
         """Begin the beat anew: the screen is another, or somebody has just come back to it."""
@@ -85,10 +88,20 @@ class Sitting:
         """Scroll what is read."""
         self._tray.change(top=max(0, min(most, self.view.top + by)))
 
+    def show_card(self) -> None:
+        """Give the keys to the ask, where it is seen beside the list."""
+        if self.view.mode is Mode.LIST:
+            self._tray.show(Mode.ASK)
+
     # Typed texts
+
+    def note_typing(self, *, is_typing: bool) -> None:
+        """Note that a field opened or went: the next sitting must know if this one dies meanwhile."""
+        self._tray.drafts.note_typing(is_typing=is_typing)
 
     def typed(self, purpose: str, text: str) -> None:
         """Keep what somebody is typing, letter by letter: it survives, but marks nothing and sends nothing."""
+        self._tray.guard.take_key()
         self._texts.typed(purpose, text)
 
     def left(self, purpose: str) -> None:
@@ -96,7 +109,11 @@ class Sitting:
         self._texts.left(purpose)
 
     def entered(self, purpose: str, text: str, *, sends: bool = False) -> Wish | None:
-        """Take a text that somebody typed; return what is to be done with it. `sends`: they asked for it to be sent."""
+        """Take a text that somebody typed; return what is to be done with it. `sends`: by the key that is for nothing else.
+
+        Enter is in every text: it sends a line only after a beat without a key.
+        """
+        self._tray.guard.take_key(is_text=not sends)
         if purpose == FILTER:
             self._tray.filter(text.strip())
             return None
@@ -106,9 +123,21 @@ class Sitting:
 
     # Keys
 
-    def press(self, key: str, character: str = "") -> Wish | None:
-        """Do what a key means now; return what is to be done beside the screen."""
-        self._tray.change(is_armed=self._tray.is_armed())
+    def press(self, key: str, character: str = "", at: float | None = None) -> Wish | None:
+        """Do what a key means that came now, or at that moment; return what is to be done beside the screen."""
+        guard = self._tray.guard
+        guard.take_key(at)
+        if not guard.is_held:
+            wish = self._press(key, character)
+            self._tray.change(is_armed=guard.is_quiet())
+            return wish
+        if key == "escape":
+            guard.release()
+            self.note_typing(is_typing=False)
+            self._tray.change(is_held=False)
+        return None
+
+    def _press(self, key: str, character: str) -> Wish | None:
         mode = self.view.mode
         name = key.removeprefix("alt+")
         if mode in (Mode.HELP, Mode.WHOLE):
@@ -146,7 +175,7 @@ class Sitting:
             "k": lambda: tray.move(-1),
             "down": lambda: self._ask_keys.move_cursor(1),
             "up": lambda: self._ask_keys.move_cursor(-1),
-            "n": tray.open_next,
+            "n": self._next,
             "o": tray.open_oldest,
             "Z": tray.wake,
             "enter": self._enter,
@@ -173,11 +202,21 @@ class Sitting:
         # What follows is about the ask itself: in the list only its title is seen.
         return None if self.view.mode is Mode.LIST else self._ask_keys.press(ask, key)
 
+    def _next(self) -> None:
+        ask = self.view.ask
+        if ask is not None and ask.is_open and ask.kind is Kind.CONFIRM:
+            # Whoever types the n of "Y/N" neither marks what they did not read nor is somewhere else.
+            self._tray.change(problem="On a confirm n does nothing: S marks the no, j goes on.")
+        else:
+            self._tray.open_next()
+
     def _look(self, ask: Ask, key: str) -> Wish | None:
         if key in ("v", "plus"):
             self._tray.show(Mode.WHOLE)
         elif key == "x":
             self._tray.change(is_raw=not self.view.is_raw, top=0)
+        elif not self._tray.is_armed():
+            return None
         elif key == "z":
             self._tray.snooze(ask)
         elif key == "w":

@@ -12,6 +12,7 @@ from datetime import datetime
 from assent.protocol.ask import Ask, State
 from assent.surfaces.board import BoardRun
 from assent.surfaces.card import render_headline
+from assent.surfaces.tui.reply import CHANGES
 from assent.surfaces.tui.tray import Tray
 from assent.surfaces.tui.view import Fate, Mode, RunDetail, Snapshot
 from assent.surfaces.tui.wish import Send
@@ -103,10 +104,11 @@ def _is_same(sent: Send, ask: Ask, who: str) -> bool:
     ended = ask.answer or ask.outcome
     if ended is None or ended.by.partition(":")[2] != who:
         return False
-    if sent.reason is not None:
+    if sent.reply is None:
         return ask.state is State.DECLINED
     if ask.answer is None:
         return False
     if sent.values is None:
         return ask.answer.text.strip() == sent.text
-    return {name: list(values) for name, values in ask.answer.values.items()} == sent.values
+    given = {name: [text.removeprefix(CHANGES) for text in texts] for name, texts in sent.values.items()}
+    return {name: list(values) for name, values in ask.answer.values.items()} == given

@@ -2,8 +2,8 @@
 
 The parts of a sitting share one tray: each reads the view here and changes it through here.
 
-Rule 1: nothing is marked when an ask opens, but what this person marked before and can be undone.
-Rule 2: for a beat after an ask was drawn, after a resize and after the window came back, no key marks or sends.
+Rule 1: nothing is marked when an ask opens, but what this person marked before and can be undone; on an approval nothing.
+Rule 2: whether a key may mark or send is decided by `key_guard` alone.
 Rule 3: the row under the cursor moves with the cursor alone.
 Rule 4: while the stores do not answer nothing is sent, and what was marked is kept.
 """
@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from assent.protocol.ask import Ask
 from assent.surfaces.tui.draft import Drafts
+from assent.surfaces.tui.key_guard import BEAT_SECONDS, KeyGuard
 from assent.surfaces.tui.list_pane import find_line
 from assent.surfaces.tui.order import next_after, oldest, order
 from assent.surfaces.tui.reply import Reply, first_lacking, fit_reply
@@ -24,8 +25,6 @@ from assent.surfaces.tui.wish import Send, Wish
 
 __all__ = ["BEAT_SECONDS", "MAX_ENDED", "Tray"]
 
-BEAT_SECONDS = 0.4
-"""So long no key counts after an ask was drawn."""
 MAX_ENDED = 100
 """So many asks that ended while somebody looked are shown; older ones are in the history."""
 _HIGHEST_ROW, _LOWEST_ROW = 1, 15
@@ -38,7 +37,7 @@ class Tray:
     """The state that all parts of one sitting share."""
 
     def __init__(self, drafts: Drafts, who: str, clock: Callable[[], float]) -> None:
-        self._clock = clock
+        self.guard = KeyGuard(clock)
         self._snoozed: set[str] = set()
         self._place = 0
         """Where the open ask stood among those that wait, while it did."""
@@ -51,8 +50,6 @@ class Tray:
         """Why an ask was to be declined, where that was not taken."""
         self.mode_before = Mode.LIST
         """Where the keys were before the help or the whole ask was shown."""
-        self.drawn_at = clock()
-        """When the beat began, on the clock that was given."""
         self.view = View(who=who, list_row=_HIGHEST_ROW)
         self._was_waiting = False
         """The ask that is open had not ended when the asks were last put in order."""
@@ -72,12 +69,12 @@ class Tray:
 
     def arm(self) -> None:
         """Begin the beat anew: the screen is another, or somebody has just come back to it."""
-        self.drawn_at = self._clock()
+        self.guard.begin()
         self.change(is_armed=False)
 
     def is_armed(self) -> bool:
-        """Say whether the beat is over, so that keys count."""
-        return self._clock() - self.drawn_at >= BEAT_SECONDS
+        """Say whether the key that is being handled may act."""
+        return self.guard.may_act
 
     # What goes out
 
@@ -132,6 +129,7 @@ class Tray:
             top=0,
             problem="",
             is_raw=False,
+            check="",
             sending=ask.ask_id in self.sent,
         )
         self.drafts.remember(ask.ask_id)
@@ -145,8 +143,9 @@ class Tray:
     def keep(self, reply: Reply) -> None:
         """Keep what is marked and written for the open ask."""
         ask_id = self.view.current
-        self.drafts.keep(ask_id, reply)
-        drafts = self.view.drafts - {ask_id} if reply.is_blank else self.view.drafts | {ask_id}
+        kept = reply if self.view.ask is None else fit_reply(self.view.ask, reply)
+        self.drafts.keep(ask_id, kept)
+        drafts = self.view.drafts - {ask_id} if kept.is_blank else self.view.drafts | {ask_id}
         self.change(reply=reply, problem="", drafts=drafts)
 
     def move(self, by: int) -> None:

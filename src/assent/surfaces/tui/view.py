@@ -71,6 +71,8 @@ class View(msgspec.Struct, frozen=True):
     words: str = ""
     """Of the filter."""
     is_armed: bool = False
+    is_held: bool = False
+    """No key counts before Esc."""
     is_raw: bool = False
     """The action is shown as JSON."""
     top: int = 0
@@ -84,6 +86,8 @@ class View(msgspec.Struct, frozen=True):
     who: str = ""
     problem: str = ""
     """Why the last thing was refused, in a sentence."""
+    check: str = ""
+    """What is asked once more before it is sent, because it cannot be undone."""
     sending: bool = False
     offline_since: datetime | None = None
     troubles: tuple[str, ...] = ()

@@ -16,6 +16,7 @@ __all__ = [
     "Leave",
     "Scroll",
     "Send",
+    "Stay",
     "Wish",
     "Withdraw",
     "Write",
@@ -23,14 +24,21 @@ __all__ = [
 
 
 class Send(msgspec.Struct, frozen=True):
-    """Answer an ask, or decline it."""
+    """Answer an ask, or decline it: without values and text it is declined."""
 
     ask: Ask
     values: dict[str, list[str]] | None = None
     text: str | None = None
     """A command, as it was typed."""
-    reason: str | None = None
-    """Of a decline; it may be empty."""
+    reason: str = ""
+    """Words that go with a no."""
+    is_confirmed: bool = False
+    """The person was asked once more about what cannot be undone."""
+
+    @property
+    def reply(self) -> str | dict[str, list[str]] | None:
+        """What is answered; None where it is declined."""
+        return self.text if self.values is None else self.values
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -76,6 +84,10 @@ class Write(msgspec.Struct, frozen=True):
     is_long: bool = False
 
 
+class Stay(msgspec.Struct, frozen=True):
+    """Leave the field open with its words: they were not taken, and the view says why."""
+
+
 class Edit(msgspec.Struct, frozen=True):
     """Let somebody write in their own editor."""
 
@@ -93,4 +105,4 @@ class Leave(msgspec.Struct, frozen=True):
     """End the program."""
 
 
-Wish = Send | Claim | Withdraw | Control | Copy | Browse | Write | Edit | Scroll | Leave
+Wish = Send | Claim | Withdraw | Control | Copy | Browse | Write | Stay | Edit | Scroll | Leave

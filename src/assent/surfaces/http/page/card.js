@@ -1,10 +1,12 @@
 // One ask: a frame that is the same for all kinds. Kind and origin, title, what is at stake, the matter, the agent's words,
 // the choices, and one bar that says what would be sent.
 //
-// Rule 1: a letter or number marks, Enter sends. Nothing is marked at the start, but what this person marked before.
-// Rule 2: for a beat after an ask was drawn neither keys nor the button count.
-// Rule 3: whatever is marked or written is kept on this device until the answer is accepted.
+// Rule 1: a letter or number marks, Enter sends. Nothing is marked at the start.
+// Rule 2: for a beat after an ask was drawn neither keys nor the button count; keys.js decides it.
+// Rule 3: what is written is kept on this device until the answer is accepted, and marks where reply.js says so.
 // Rule 4: what became of an answer is what the server says: it was the one, or somebody else's was, or it is too late.
+// Rule 5: a field that is typed in stays, whatever becomes of its ask; only sending is gone.
+// Rule 6: what cannot be undone is asked once more, and sent on a yes alone.
 
 import { html, useEffect, useLayoutEffect, useRef, useState } from "/page/html.js";
 import { get, newKey, projectPath, request } from "/page/api.js";
@@ -12,12 +14,13 @@ import { Bar } from "/page/bar.js";
 import { MATTERS } from "/page/matter.js";
 import { dropDraft, keepDraft, readDraft } from "/page/draft.js";
 import { Facts } from "/page/facts.js";
-import { Fate } from "/page/fate.js";
+import { Fate, Outcome } from "/page/fate.js";
 import { Head } from "/page/head.js";
-import { onKey, useBeat } from "/page/keys.js";
+import { onKey, useBeat, whenLeft } from "/page/keys.js";
 import { look } from "/page/presence.js";
-import { bodyOf, emptyReply, isBlank, keptLines, lacking, unmark } from "/page/reply.js";
+import { bodyOf, destructiveMarks, emptyReply, isBlank, keepable, keptLines, lacking, unmark } from "/page/reply.js";
 import { setFate, takeAsks, useStore } from "/page/store.js";
+import { Sure } from "/page/sure.js";
 
 const ANSWERED_IN = ".choice input, .ask-main textarea, .ask-main input";
 const OURS = new Set(["j", "k", "g", "o", "/", "?"]); // the page's own keys never mark
@@ -38,8 +41,6 @@ function useAsk(project, askId) {
 
 export function Card({ project, askId, next }) {
   const ask = useAsk(project, askId);
-  const isShown = ask !== undefined && !(ask instanceof Error);
-  const isArmed = useBeat(`${askId} ${isShown}`); // from when it can be seen, which may be long after it was wanted
   useEffect(() => look(project, askId), [project, askId]);
   useLayoutEffect(() => {
     const detail = document.getElementById("detail");
@@ -52,17 +53,17 @@ export function Card({ project, askId, next }) {
       <p>${ask.isOffline ? "It is shown as soon as we are back." : "It may be of a project that you cannot see."}</p>
     </section>`;
   }
-  return html`<div class="askframe ${isArmed ? "is-armed" : "is-arming"}">
-    <${Answerable} ask=${ask} isArmed=${isArmed} next=${next} />
-  </div>`;
+  return html`<${Answerable} ask=${ask} next=${next} />`;
 }
 
 function useReply(ask, by) {
-  const [reply, keepReply] = useState(() => readDraft(ask.ask_id, by)?.reply ?? emptyReply());
-  const [isKept, setKept] = useState(() => Boolean(readDraft(ask.ask_id, by)));
+  const [draft] = useState(() => keepable(ask, readDraft(ask.ask_id, by)?.reply ?? emptyReply()));
+  const [reply, keepReply] = useState(draft);
+  const [isKept, setKept] = useState(!isBlank(draft));
   const setReply = (next) => {
     keepReply(next);
-    if (!isBlank(next)) setKept(keepDraft(ask.ask_id, by, next));
+    const kept = keepable(ask, next);
+    if (!isBlank(kept)) setKept(keepDraft(ask.ask_id, by, kept));
     else {
       dropDraft(ask.ask_id, by);
       setKept(false);
@@ -71,7 +72,30 @@ function useReply(ask, by) {
   return { reply, setReply, isKept };
 }
 
-function Answerable({ ask, isArmed: isCardArmed, next }) {
+const topOf = (element) => element.getBoundingClientRect().top;
+
+// Whether an ask that has ended is folded: once nobody types in it any more. What is typed in stays where it is.
+function useFolded(form, isEnded) {
+  const [isFolded, setFolded] = useState(isEnded);
+  const before = useRef(null); // where the field stood when the ask ended
+  const field = document.activeElement;
+  if (isEnded && !isFolded) before.current ??= topOf(field);
+  useLayoutEffect(() => {
+    if (!isEnded || isFolded) return undefined;
+    const detail = document.getElementById("detail");
+    if (detail && form.current?.contains(field)) {
+      detail.scrollTop += topOf(field) - before.current;
+      const outcome = form.current.querySelector(".fate").getBoundingClientRect();
+      detail.scrollTop -= Math.max(0, outcome.bottom - topOf(field)); // it is above the field, and never over it
+    }
+    return whenLeft(form.current, () => setFolded(true));
+  }, [isEnded, isFolded]);
+  return isEnded && isFolded;
+}
+
+const namesOf = (options) => options.map((option) => `“${option.label}”`).join(" and ");
+
+function Answerable({ ask, next }) {
   const who = useStore((state) => state.who);
   const { reply, setReply, isKept } = useReply(ask, who?.name);
   const fate = useStore((state) => state.fates.get(ask.ask_id));
@@ -79,10 +103,14 @@ function Answerable({ ask, isArmed: isCardArmed, next }) {
   const [sending, setSending] = useState(false);
   const [problem, setProblem] = useState("");
   const [declining, setDeclining] = useState(null); // the reason in the making, or null
-  // What Enter sends is another thing once declining has begun, so the beat begins anew.
-  const isArmed = useBeat(String(declining !== null)) && isCardArmed;
+  const [doubt, setDoubt] = useState(null); // what is asked once more before it is sent: { body, question }, or null
+  // The ask was drawn now, and what Enter sends is another thing once declining has begun, so the beat begins anew.
+  const beat = useBeat(doubt ? "doubt" : declining !== null ? "decline" : "answer");
   const attempt = useRef({ key: "", text: "", isUnknown: false });
   const form = useRef();
+  // While it is being sent, its own event may come first: whose answer it was is known when the reply is here.
+  const isEnded = ask.state !== "open" && !sending;
+  const isFolded = useFolded(form, isEnded);
 
   const mayAnswer = who?.role === "human";
   const lack = !mayAnswer ? `${who?.role ?? "strangers"}s cannot answer` : declining !== null ? "" : lacking(ask, reply);
@@ -107,18 +135,26 @@ function Answerable({ ask, isArmed: isCardArmed, next }) {
         setFate(ask.ask_id, { isMine: false, wasSent: true });
         takeAsks([ended]);
       } else if (error.isOffline) setProblem("The server did not answer, so it is not known whether your answer arrived. Sending it again is safe.");
+      else if (error.code === "confirm_first") setDoubt({ body: JSON.parse(text), question: error.message });
       else setProblem(error.message);
     } finally {
       setSending(false);
     }
   };
 
-  const send = async () => {
-    if (!isArmed || lack || !isOnline || sending) return;
-    const text = JSON.stringify(declining !== null ? { decline: true, reason: declining.trim() } : bodyOf(ask, reply));
+  const sendBody = async (body) => {
+    const text = JSON.stringify(body);
     // The same answer sent again, after a reply that was lost, goes by the same key.
     if (attempt.current.text !== text) attempt.current = { key: newKey(), text, isUnknown: false };
     await deliver();
+  };
+
+  const send = async () => {
+    if (!beat.isOver || lack || !isOnline || sending || doubt || ask.state !== "open") return;
+    const body = declining !== null ? { decline: true, reason: declining.trim() } : bodyOf(ask, reply);
+    const destructive = declining === null ? destructiveMarks(ask, reply) : [];
+    if (!destructive.length) await sendBody(body);
+    else setDoubt({ body, question: `${namesOf(destructive)} cannot be undone. Send it?` });
   };
 
   // Of an answer whose reply was lost the server is asked, by its key, as soon as the ask has ended: whose was it?
@@ -128,38 +164,49 @@ function Answerable({ ask, isArmed: isCardArmed, next }) {
 
   // At once with the drawing: a key that follows on another's heels must find what that one marked.
   useLayoutEffect(() => {
-    if (ask.state !== "open") return undefined;
-    return onKey({
-      Enter: () => void send(),
-      "Ctrl+Enter": () => void send(),
-      Backspace: () => {
-        if (!isArmed) return;
-        setReply(unmark(reply));
-        setDeclining(null);
-      },
+    if (ask.state !== "open" || doubt) return undefined;
+    const stopFree = onKey({
       ArrowDown: ({ target }) => focusFirst(form.current, target),
-      "Shift+D": () => isArmed && setDeclining(""),
-      "Shift+C": () => isArmed && claim(ask),
-      "Shift+I": () => void navigator.clipboard?.writeText(ask.ask_id),
+      "Shift+I": () => void navigator.clipboard?.writeText(ask.ask_id).catch(() => {}), // a browser may forbid it
       Escape: () => (declining === null ? false : setDeclining(null)),
-      any: (event, name) => (OURS.has(name) ? false : isArmed && markByKey(form.current, event.target, name)),
     });
+    const stopArmed = onKey(
+      {
+        Enter: () => void send(),
+        "Ctrl+Enter": () => void send(),
+        Backspace: () => {
+          setReply(unmark(reply));
+          setDeclining(null);
+        },
+        "Shift+D": () => setDeclining(""),
+        "Shift+C": () => void claim(ask),
+        any: (event, name) => (OURS.has(name) ? false : markByKey(form.current, event.target, name)),
+      },
+      beat,
+    );
+    return () => {
+      stopFree();
+      stopArmed();
+    };
   });
 
-  // While it is being sent, its own event may come first: whose answer it was is known when the reply is here.
-  if (ask.state !== "open" && !sending) {
-    return html`<${Fate} ask=${ask} fate=${fate} who=${who} kept=${fate?.isMine ? [] : keptLines(ask, reply)} next=${next} />`;
+  const frame = (drawn) => html`<div class="askframe ${beat.isOver ? "is-armed" : "is-arming"}">${drawn}</div>`;
+  if (isFolded) {
+    const kept = fate?.isMine ? [] : [...keptLines(ask, reply), ...(declining?.trim() ? [declining.trim()] : [])];
+    return frame(html`<${Fate} ask=${ask} fate=${fate} who=${who} kept=${kept} next=${next} />`);
   }
-  // Whoever marks something does not decline any more.
+  // Whoever marks something else is not asked about what they marked before, and does not decline any more.
   const mark = (made) => {
+    setDoubt(null);
     setDeclining(null);
     setReply(made);
   };
   const Matter = MATTERS[ask.kind] ?? MATTERS.question;
-  return html`<form
-    class="ask"
+  return frame(html`<form
+    class=${isEnded ? "ask is-held" : "ask"}
     ref=${form}
     aria-labelledby="t-ask"
+    onBeforeInput=${(event) => fate?.isMine && event.preventDefault() /* it was sent with the words that stand there */}
     onSubmit=${(event) => {
       event.preventDefault();
       void send();
@@ -167,24 +214,48 @@ function Answerable({ ask, isArmed: isCardArmed, next }) {
   >
     <div class="ask-main">
       <${Head} ask=${ask} />
+      ${isEnded && html`<${Outcome} ask=${ask} fate=${fate} who=${who} />`}
       <${Matter} ask=${ask} reply=${reply} setReply=${mark} problem=${problem} />
-      ${problem && html`<div class="echo" role="alert">${problem}</div>`}
+      ${problem && !isEnded && html`<div class="echo" role="alert">${problem}</div>`}
     </div>
     <${Bar}
       ask=${ask}
       reply=${reply}
-      setReply=${setReply}
+      setReply=${mark}
       lack=${lack}
-      isArmed=${isArmed}
+      isArmed=${beat.isOver}
       isOnline=${isOnline}
       isKept=${isKept}
+      isEnded=${isEnded}
       sending=${sending}
       declining=${declining}
       setDeclining=${setDeclining}
-    />
+      next=${next}
+    >
+      ${doubt &&
+      !isEnded &&
+      html`<${Sure}
+        question=${doubt.question}
+        note="Nothing was sent yet."
+        yes=${sureLabel(ask, reply)}
+        no="Back"
+        beat=${beat}
+        isReady=${isOnline && !sending}
+        onYes=${() => {
+          setDoubt(null);
+          void sendBody({ ...doubt.body, confirmed: true });
+        }}
+        onNo=${() => setDoubt(null)}
+      />`}
+    <//>
     <${Facts} ask=${ask} />
-  </form>`;
+  </form>`);
 }
+
+const sureLabel = (ask, reply) => {
+  const [first] = destructiveMarks(ask, reply);
+  return first ? `Yes, ${first.label}` : "Yes, send it";
+};
 
 async function claim(ask) {
   try {
@@ -209,7 +280,9 @@ function markByKey(form, target, name) {
     target.closest?.("fieldset[data-field]") ?? groups.find((each) => !each.querySelector("input:checked")) ?? groups.at(-1);
   if (!group) return false;
   const inputs = [...group.querySelectorAll("input[data-cap]")];
-  const byNumber = /^[1-9]$/.test(name) ? inputs[Number(name) - 1] : undefined;
+  // A number that is also another option's label could mean either, so it means none, as everywhere.
+  const isLabel = inputs.some((each, at) => each.dataset.label === name && at !== Number(name) - 1);
+  const byNumber = /^[1-9]$/.test(name) && !isLabel ? inputs[Number(name) - 1] : undefined;
   const input = inputs.find((each) => each.dataset.cap === name) ?? byNumber;
   if (!input) return false;
   input.focus();

@@ -12,7 +12,7 @@ const SHORT = 24;
 
 function Choice({ type, name, cap, label, note, option = {}, isMarked, onMark, isLast, children, hasMore }) {
   return html`<label class="choice ${hasMore ? "choice-write" : ""}">
-    <input type=${type} name=${name} checked=${isMarked} onChange=${onMark} data-cap=${cap.toLowerCase()} data-last=${isLast} />
+    <input type=${type} name=${name} checked=${isMarked} onChange=${onMark} data-cap=${cap.toLowerCase()} data-label=${label.trim()} data-last=${isLast} />
     <kbd class="key" aria-hidden="true">${cap}</kbd>
     <span>
       <span class="choice-label"

@@ -9,10 +9,22 @@ const loop = (frame) =>
 const depth = (told) => (told.depth ? ` (loop ${told.depth + 1} of its stack)` : "");
 const by = (told) => nameOnly(told.by);
 
+// By which door a person answered, how sure that is, and whether nobody was there.
+function sayHow({ via, assurance, is_unattended: isUnattended }) {
+  const how = [via, assurance, isUnattended && "unattended"].filter(Boolean);
+  return how.length ? ` (${how.join(", ")})` : "";
+}
+
+function sayAnswer({ answer, is_unattended: isUnattended }) {
+  const said = Object.values(answer.values).map((given) => given.join(", "));
+  const reason = answer.reason ? `: “${answer.reason}”` : "";
+  return `${nameOnly(answer.by)}: ${said.join("; ")}${reason}${sayHow({ ...answer, is_unattended: isUnattended || answer.is_unattended })}`;
+}
+
 function sayEnd({ outcome }) {
   if (outcome.consequence) return `nobody answered in time: ${outcome.consequence}`;
   if (outcome.successor) return "a newer ask took its place";
-  return [nameOnly(outcome.by), outcome.reason].filter(Boolean).join(": ");
+  return [nameOnly(outcome.by), outcome.reason].filter(Boolean).join(": ") + sayHow(outcome);
 }
 
 function sayMessage({ message }) {
@@ -25,10 +37,7 @@ function sayMessage({ message }) {
 
 const WORDS = {
   "ask.opened": (told) => `${told.asker} asks: ${told.prompt.title.split("\n")[0]}`,
-  "ask.answered": ({ answer }) =>
-    `${nameOnly(answer.by)}: ${Object.values(answer.values)
-      .map((given) => given.join(", "))
-      .join("; ")} (${answer.via}, ${answer.assurance})`,
+  "ask.answered": sayAnswer,
   "ask.declined": sayEnd,
   "ask.withdrawn": sayEnd,
   "ask.expired": sayEnd,
@@ -46,6 +55,7 @@ const WORDS = {
   "run.frame_pushed": (told) => `a loop inside it begins (${loop(told.frame)})`,
   "run.frame_popped": (told) => `the loop inside it is over: ${told.reason}`,
   "run.paused": (told) => `${by(told)} paused it`,
+  "run.held": (told) => `its work is over: ${told.reason}, held until somebody resumes it`,
   "run.resumed": (told) => `${by(told)} resumed it`,
   "run.escalated": (told) =>
     `${by(told)} escalated it to ${told.model}${told.reason ? `: ${told.reason}` : ""}`,

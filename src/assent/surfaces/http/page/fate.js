@@ -14,7 +14,10 @@ const ASSURANCES = {
   token: "signed in with a token",
   terminal: "typed at a terminal",
   declared: "as a process said, unchecked",
+  host: "by the agent's host, not proven",
 };
+
+const UNATTENDED = "Unattended: no person was there, a program sent it as it was set up to.";
 
 // What was answered, as people read it.
 export function answerWords(ask) {
@@ -30,7 +33,7 @@ export function answerWords(ask) {
 }
 
 function Answered({ ask, fate, who }) {
-  const { by, via, assurance, at } = ask.answer;
+  const { by, via, assurance, at, reason, is_unattended: isUnattended } = ask.answer;
   const name = nameOnly(by);
   const isMine = fate?.isMine;
   const isOwnElsewhere = !isMine && name === who?.name;
@@ -48,8 +51,10 @@ function Answered({ ask, fate, who }) {
     <${Icon} name=${isMine ? "i-tick" : "i-split"} />
     <h3>${title}</h3>
     <p class="big">${!isMine && html`<${Text} value=${name} />: `}<b><${Text} value=${answerWords(ask)} lines /></b></p>
+    ${reason && html`<p>“<${Text} value=${reason} lines />”</p>`}
     <p class="quiet">
-      ${moment(at)}, via <${Text} value=${via} />, ${ASSURANCES[assurance] ?? assurance}, after ${took}. The agent has been
+      ${moment(at)}, via <${Text} value=${via} />, ${ASSURANCES[assurance] ?? assurance}, after ${took}.
+      ${isUnattended ? ` ${UNATTENDED}` : ""} The agent has been
       told this answer and nothing else.
     </p>
   </div>`;
@@ -74,19 +79,27 @@ function Ended({ ask }) {
     <p>${words}</p>
     ${ask.outcome.reason && html`<p>“<${Text} value=${ask.outcome.reason} lines />”</p>`}
     <p class="quiet">
-      ${moment(ask.outcome.at)}, by <${Text} value=${nameOnly(ask.outcome.by)} />${ask.outcome.via && html`, via <${Text} value=${ask.outcome.via} />`}
+      ${moment(ask.outcome.at)}, by <${Text} value=${nameOnly(ask.outcome.by)} />${ask.outcome.via && html`, via <${Text} value=${ask.outcome.via} />`}${ask.outcome.is_unattended && `. ${UNATTENDED}`}
     </p>
   </div>`;
 }
 
-export function Fate({ ask, fate, who, kept, next }) {
-  const onward = next ?? null;
+export const Outcome = ({ ask, fate, who }) =>
+  ask.answer ? html`<${Answered} ask=${ask} fate=${fate} who=${who} />` : html`<${Ended} ask=${ask} />`;
+
+// Where to go on from an ask that has ended.
+export const Onward = ({ onward }) =>
+  onward
+    ? html`<a class="btn btn-main" href=${askHref(onward)}>Next ask <kbd class="key" aria-hidden="true">j</kbd></a>`
+    : html`<a class="btn" href=${href("history", "answers")}>Open the history</a>`;
+
+export function Fate({ ask, fate, who, kept, next: onward }) {
   useLayoutEffect(() => onKey({ Enter: () => (onward ? go(askHref(onward)) : false) }));
   const flow = flowOf(ask);
   return html`<section class="ask" aria-labelledby="t-ask">
     <div class="ask-main">
       <${Head} ask=${ask} />
-      ${ask.answer ? html`<${Answered} ask=${ask} fate=${fate} who=${who} />` : html`<${Ended} ask=${ask} />`}
+      <${Outcome} ask=${ask} fate=${fate} who=${who} />
       ${kept.length > 0 &&
       html`<div class="kept">
         <h3>What you had here, not sent anywhere else</h3>
@@ -104,9 +117,7 @@ export function Fate({ ask, fate, who, kept, next }) {
         ${onward ? html`Next: ${kindOf(onward).name}, <${Text} value=${onward.project} />` : "Nothing else waits"}
       </p>
       ${flow && html`<a class="btn" href=${href("walk", ask.project, flow)}>The walk-through</a>`}
-      ${onward
-        ? html`<a class="btn btn-main" href=${askHref(onward)}>Next ask <kbd class="key" aria-hidden="true">j</kbd></a>`
-        : html`<a class="btn" href=${href("history", "answers")}>Open the history</a>`}
+      <${Onward} onward=${onward} />
     </div>
     <${Facts} ask=${ask} />
   </section>`;

@@ -4,7 +4,7 @@ import { html, useEffect, useLayoutEffect, useState } from "/page/html.js";
 import { dropDraftsOf } from "/page/draft.js";
 import { Help } from "/page/help.js";
 import { Icon, Mark } from "/page/icons.js";
-import { onKey, takeNext } from "/page/keys.js";
+import { onKey, takeNext, useRest } from "/page/keys.js";
 import { connect } from "/page/live.js";
 import { go, href } from "/page/route.js";
 import { send, forget } from "/page/session.js";
@@ -60,6 +60,18 @@ function Offline() {
     <span class="quiet num" aria-hidden="true">${wait}</span>
     <button class="btn btn-small" type="button" onClick=${() => void connect()}>Try now</button>
   </div>`;
+}
+
+// Keys that do nothing say why, and how they are had back.
+const WAKE = {
+  "": "",
+  escape: "Keys rest, as the field you typed in is gone. Press Esc and wait a second, or click anywhere.",
+  quiet: "Keys act again after a second without typing.",
+};
+
+function Rest() {
+  const rest = useRest();
+  return html`<p class="rest" role="status" hidden=${!rest}>${WAKE[rest]}</p>`;
 }
 
 export function Frame({ route, children }) {
@@ -121,5 +133,6 @@ export function Frame({ route, children }) {
       <main class="main" id="content" tabindex="-1">${children}</main>
       <nav class="bottom" aria-label="Pages, phone"><ul>${PAGES.map(link)}</ul></nav>
     </div>
+    <${Rest} />
     <${Help} isOpen=${isHelp} onClose=${() => setHelp(false)} />`;
 }

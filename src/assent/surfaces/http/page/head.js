@@ -37,6 +37,11 @@ export function Head({ ask, children }) {
     ${children}
     <h2 id="t-ask" class=${title.length > LONG ? "is-long" : ""}><${Text} value=${title} lines=${Boolean(stemOf(ask))} /></h2>
     ${ofPlan && html`<p class="stem"><${Text} value=${ask.prompt.title} lines /></p>`}
+    ${ask.state === "open" &&
+    ask.is_asker_gone &&
+    html`<p class="gone" role="status">
+      <${Icon} name="i-cut" />The program that asked this has ended; your answer is kept for whoever asks it again.
+    </p>`}
   </div>`;
 }
 

@@ -58,8 +58,9 @@ export function Help({ isOpen, onClose }) {
         )}
       </div>
       <p class="help-note">
-        A letter only marks; Enter sends. After a new ask is drawn, keys wait 0.4 s, so that a keystroke meant for elsewhere
-        decides nothing: keycaps are dashed until then. The letters of the page, j k g o, never mark: such an option is reached
+        A letter only marks; Enter sends. After a new ask is drawn, keys wait until none was pressed for 0.4 s, so that a
+        keystroke meant for elsewhere decides nothing: keycaps are dashed until then. Where the field that you typed in has
+        gone, keys rest until you click, or press Esc and wait a second. The letters of the page, j k g o, never mark: such an option is reached
         with the arrows.
       </p>
     </div>

@@ -91,6 +91,8 @@ function useNewer(kind, project, asks) {
   return [newer, () => setNewer(0)];
 }
 
+const assuranceNote = (end) => [ASSURANCE[end.assurance], end.is_unattended && "unattended"].filter(Boolean).join(", ");
+
 function Row({ ask }) {
   const end = endOf(ask);
   const [icon, word] = outcomeOf(ask);
@@ -117,7 +119,7 @@ function Row({ ask }) {
     <td data-th="Who">${isNobody ? "nobody" : html`<${Text} value=${nameOnly(end.by)} />`}</td>
     <td data-th="Via">${end.via ? html`<${Text} value=${end.via} />` : "–"}</td>
     <td data-th="Assurance">
-      ${end.assurance ? html`<span>${end.assurance}<small>${ASSURANCE[end.assurance]}</small></span>` : "–"}
+      ${end.assurance ? html`<span>${end.assurance}<small>${assuranceNote(end)}</small></span>` : "–"}
     </td>
     <td data-th="Took" class="r">${span(tookMs(ask))}</td>
     <td data-th="Event" class="r">

@@ -36,6 +36,7 @@ function Row({ ask, isCurrent, now, others, hasDraft }) {
         ${hasDraft && html`<span class="flag"><${Icon} name="i-pen" />your draft</span>`}
         ${others && html`<span class="flag"><${Icon} name="i-eye" /><${Text} value=${others} /></span>`}
         ${!due && html`<span><${Text} value=${ask.asker} /></span>`}
+        ${ask.is_asker_gone && html`<span class="flag"><${Icon} name="i-cut" />asker has ended</span>`}
         ${ask.is_undelivered && html`<span class="flag flag-due"><${Icon} name="i-alert" />shown nowhere else</span>`}
       </span>
     </a>`,

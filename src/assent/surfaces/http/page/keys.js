@@ -1,18 +1,26 @@
 // Keys of the page. Whatever is drawn says which keys it takes while it is there; the last one that was drawn is asked
-// first. Nothing is taken from somebody who types, nor with Ctrl, Alt or the like, and nothing before the beat is over:
-// a keystroke that was meant for elsewhere decides nothing.
+// first. This file alone decides whether a key may act at all:
+//
+// Rule 1: nothing is taken from somebody who types, nor with Ctrl, Alt or the like.
+// Rule 2: what marks or sends waits for the beat: 0.4 s after it was drawn, after the window came to the front, and after
+//         the last key that was not typed into a field, whichever is latest.
+// Rule 3: where the field that somebody typed in has gone, for whatever reason, a reload too, no key acts: what they type
+//         on are words. A press of the pointer ends it, or Esc and then a second without keys.
+// Rule 4: when a key was pressed counts, not when a busy page came to look at it.
 
-import { useEffect, useRef, useState } from "/page/html.js";
+import { useEffect, useState } from "/page/html.js";
 
 export const BEAT_MS = 400;
+export const QUIET_MS = 1_000;
 
 const takers = [];
 
 // `keys` maps the name of a key to what it does; a function that returns true (or has nothing to say) has taken it.
-// `any` gets whatever none of them names.
-export function onKey(keys) {
-  takers.push(keys);
-  return () => takers.splice(takers.indexOf(keys), 1);
+// `any` gets whatever none of them names. With a `beat` they are taken, and do nothing, until it is over.
+export function onKey(keys, beat = null) {
+  const taker = { keys, beat };
+  takers.push(taker);
+  return () => takers.splice(takers.indexOf(taker), 1);
 }
 
 // The next key goes to `take` before anybody else, whatever is drawn meanwhile; it is given back after a while.
@@ -26,6 +34,105 @@ export function takeNext(take, ms = 1_500) {
 
 const TYPED = "textarea, select, input:not([type=radio]):not([type=checkbox])";
 const isTyping = (target) => target instanceof Element && target.matches(TYPED);
+const isThere = (field) => field.isConnected && !field.disabled && field.checkVisibility();
+
+// Rest, for rule 3
+
+const RESTED = "assent-typed"; // of this tab, over a reload
+let field = null; // what is typed in, or was last
+let isResting = false;
+let isEscaped = false; // Esc was pressed, so that a quiet second is enough
+let quiet = 0;
+let wokeAt = 0;
+const watchers = new Set();
+
+function setRest(resting, escaped) {
+  const isOther = isResting !== resting || isEscaped !== escaped;
+  [isResting, isEscaped] = [resting, escaped];
+  clearTimeout(quiet);
+  quiet = escaped ? setTimeout(() => wake(performance.now()), QUIET_MS) : 0;
+  if (isOther) for (const watcher of [...watchers]) watcher();
+}
+
+function wake(at = 0) {
+  field = null;
+  wokeAt = at;
+  setRest(false, false);
+}
+
+// Whether this key finds the keys at rest; each is told of once.
+function rests(event) {
+  const isLost = field !== null && !isThere(field);
+  if (isResting || isLost || event.timeStamp < wokeAt) {
+    if (event.timeStamp < wokeAt) isEscaped = true; // pressed in the second that was to be quiet
+    setRest(true, isEscaped || event.key === "Escape");
+    return true;
+  }
+  if (isTyping(event.target)) {
+    field = event.target;
+    setRest(false, event.key === "Escape");
+  } else if (field) {
+    field = null; // it is still there, and was left
+    setRest(false, false);
+  }
+  return false;
+}
+
+// "" while keys act; otherwise how they are woken: "escape", or "quiet" once Esc was pressed.
+export function useRest() {
+  const [, redraw] = useState(0);
+  useEffect(() => {
+    const watcher = () => redraw((times) => times + 1);
+    watchers.add(watcher);
+    return () => watchers.delete(watcher);
+  }, []);
+  return isResting ? (isEscaped ? "quiet" : "escape") : "";
+}
+
+function keepRest() {
+  try {
+    if (isResting || isTyping(document.activeElement)) sessionStorage.setItem(RESTED, "yes");
+  } catch {
+    // a window that keeps nothing: the beat is all there is
+  }
+}
+
+function readRest() {
+  try {
+    if (sessionStorage.getItem(RESTED)) setRest(true, false);
+    sessionStorage.removeItem(RESTED);
+  } catch {
+    // nothing was kept
+  }
+}
+
+// Calls `act` as soon as nobody types in a field inside `root`: at once, or when it is left and the press that did so is over.
+export function whenLeft(root, act) {
+  const isIn = () => root?.contains(document.activeElement) && isTyping(document.activeElement);
+  if (!isIn()) {
+    act();
+    return undefined;
+  }
+  let isPressed = false;
+  const stopping = new AbortController();
+  const look = () =>
+    setTimeout(() => {
+      if (isPressed || isIn() || stopping.signal.aborted) return;
+      stopping.abort();
+      act();
+    });
+  const on = (name, hear) => addEventListener(name, hear, { capture: true, signal: stopping.signal });
+  on("pointerdown", () => (isPressed = true));
+  for (const name of ["pointerup", "pointercancel", "focusout"]) {
+    on(name, () => {
+      if (name !== "focusout") isPressed = false;
+      look();
+    });
+  }
+  return () => stopping.abort();
+}
+
+// Hearing
 
 // Letters in either case: Shift+C is C with its shift.
 function nameOf(event) {
@@ -33,7 +140,24 @@ function nameOf(event) {
   return event.key.length === 1 ? event.key.toLowerCase() : event.key;
 }
 
+const OWN = "a, button, summary, input, select"; // what has keys of its own, by the browser
+const LEFT = new Set(["Tab", "Escape", "Shift", "Control", "Alt", "Meta"]);
+
+// At rest words can be typed into a field, and nothing is pressed, marked or sent.
+function keepStill(event) {
+  const isShortcut = (event.ctrlKey || event.metaKey || event.altKey) && event.key !== "Enter";
+  const isWord = isTyping(event.target) && (event.key !== "Enter" || event.target.matches("textarea"));
+  if (isTyping(event.target) && event.key === "Escape") event.target.blur();
+  if (!LEFT.has(event.key) && !isShortcut && !isWord && event.target.closest?.(OWN)) event.preventDefault();
+}
+
+const beats = new Set();
+
 function hear(event) {
+  const isRest = rests(event);
+  const isLeft = isTyping(event.target) && event.key === "Escape"; // with its words behind it
+  for (const beat of beats) if (isLeft || (beat.isRunning && (isRest || !isTyping(event.target)))) beat.begin();
+  if (isRest) return keepStill(event);
   if (event.defaultPrevented || event.isComposing) return;
   if (document.querySelector("dialog[open]")) return;
   const isSend = event.key === "Enter" && (event.ctrlKey || event.metaKey);
@@ -52,9 +176,11 @@ function hear(event) {
   const waiting = awaited;
   awaited = null;
   if (waiting?.take(name)) return void event.preventDefault();
-  for (const taker of takers.toReversed()) {
-    const take = taker[name] ?? taker.any;
-    if (take && take(event, name) !== false) {
+  for (const { keys, beat } of takers.toReversed()) {
+    const isNamed = Object.hasOwn(keys, name);
+    if (!isNamed && !keys.any) continue;
+    const isEarly = beat && !beat.isOverFor(event);
+    if (isEarly ? isNamed : (keys[name] ?? keys.any)(event, name) !== false) {
       event.preventDefault();
       return;
     }
@@ -62,25 +188,40 @@ function hear(event) {
 }
 
 export function listen() {
+  readRest();
   addEventListener("keydown", hear);
+  addEventListener("pointerdown", () => wake(), { capture: true });
+  addEventListener("focusin", ({ target }) => !isResting && isTyping(target) && (field = target));
+  addEventListener("pagehide", keepRest);
+  addEventListener("pageshow", (event) => event.persisted && readRest());
 }
 
-// Whether keys count yet: a beat after what is shown has become another, or after the window has come to the front.
+// Whether what is shown takes keys and presses yet (rule 2): `isOver` for drawing and for the pointer, `isOverFor` for a key.
 export function useBeat(shown) {
-  const [armed, setArmed] = useState(null);
-  const timer = useRef(0);
+  const [over, setOver] = useState(null); // what is shown, and since when it takes keys
   useEffect(() => {
-    const arm = () => {
-      clearTimeout(timer.current);
-      setArmed(null);
-      timer.current = setTimeout(() => setArmed(shown), BEAT_MS);
+    let timer = 0;
+    const beat = {
+      isRunning: true,
+      begin() {
+        clearTimeout(timer);
+        beat.isRunning = true;
+        setOver(null);
+        timer = setTimeout(() => {
+          beat.isRunning = false;
+          setOver({ shown, at: performance.now() });
+        }, BEAT_MS);
+      },
     };
-    arm();
-    addEventListener("focus", arm);
+    beats.add(beat);
+    beat.begin();
+    addEventListener("focus", beat.begin);
     return () => {
-      clearTimeout(timer.current);
-      removeEventListener("focus", arm);
+      clearTimeout(timer);
+      beats.delete(beat);
+      removeEventListener("focus", beat.begin);
     };
   }, [shown]);
-  return armed === shown;
+  const isOver = over !== null && over.shown === shown;
+  return { isOver, isOverFor: (event) => isOver && event.timeStamp >= over.at };
 }

@@ -8,6 +8,7 @@ export const ASSURANCE = {
   token: "server checked it",
   terminal: "typed at a terminal",
   declared: "a process said so",
+  host: "the agent's host said so",
 };
 
 const APPROVE = "Approve";
@@ -30,7 +31,10 @@ export function outcomeOf(ask) {
 
 // What was said, or why it ended: as people read it, with labels and not with keys.
 export function detailOf(ask) {
-  if (ask.state === "answered") return ask.kind === "approval" ? "" : answerWords(ask);
+  if (ask.state === "answered") {
+    const why = ask.answer.reason ? `“${ask.answer.reason}”` : "";
+    return ask.kind === "approval" ? why : [answerWords(ask), why].filter(Boolean).join(" ");
+  }
   const { reason, consequence } = ask.outcome ?? {};
   if (ask.state === "expired") {
     return (
@@ -85,6 +89,7 @@ export function askText(ask) {
     end.by,
     end.via,
     end.assurance,
+    end.is_unattended && "unattended",
     ask.sequence,
   ];
   return parts.filter(Boolean).join("\n").toLowerCase();
@@ -184,6 +189,7 @@ const SIGNS = {
   "run.taken": "s-running",
   "run.resumed": "s-running",
   "run.paused": "s-paused",
+  "run.held": "s-paused",
   "run.done": "s-done",
   "run.aborted": "s-abort",
   "run.turn_begun": "i-runs",

@@ -23,12 +23,13 @@ async function tell() {
   }
 }
 
-// A claim is no event, so nobody tells of it: whoever has an ask before them asks for it anew now and then.
+// Neither a claim nor the death of an asker is an event: whoever has an ask before them asks for it anew now and then.
 async function lookAgain(project, askId) {
   const known = getState().asks.get(askId);
   if (known?.state !== "open") return;
   const ask = await get(projectPath(project, "asks", askId));
-  if (JSON.stringify(ask.claim) !== JSON.stringify(known.claim)) takeAsks([ask]);
+  const untold = ({ claim, is_asker_gone: isGone }) => JSON.stringify([claim, Boolean(isGone)]);
+  if (untold(ask) !== untold(known)) takeAsks([ask]);
 }
 
 export function look(project, askId) {

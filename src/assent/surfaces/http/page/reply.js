@@ -1,15 +1,17 @@
 // A reply in the making: what is marked and written of one ask, whether it can be sent, and what would be sent, in words.
 // Pure: nothing here knows of a page.
 //
-// A reply is { fields: { NAME: { keys, text, isOwn } }, command }. `isOwn` says that words of one's own are marked where
-// there are options, too; `command` is what was typed at a gate.
+// A reply is { fields: { NAME: { keys, text, isOwn } }, command, reason }. `isOwn` says that words of one's own are marked
+// where there are options, too; `command` is what was typed at a gate, `reason` why an approval is rejected.
 
 const LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ";
 export const OTHER = "Something else";
 
 const NOTHING = { keys: [], text: "", isOwn: false };
 
-export const emptyReply = () => ({ fields: {}, command: "" });
+const REJECT = "Reject";
+
+export const emptyReply = () => ({ fields: {}, command: "", reason: "" });
 // An asker may call a field `constructor`, so what every object has does not count.
 export const fieldReply = (reply, name) => (Object.hasOwn(reply.fields, name) ? reply.fields[name] : NOTHING);
 
@@ -55,11 +57,34 @@ export const write = (reply, field, text) =>
 // Without its marks; what was written stays, as no key takes that back.
 export function unmark(reply) {
   const fields = Object.entries(reply.fields).map(([name, part]) => [name, { ...part, keys: [], isOwn: false }]);
-  return { fields: Object.fromEntries(fields), command: "" };
+  return { ...reply, fields: Object.fromEntries(fields), command: "" };
 }
 
+// What of a reply may wait for its person: words, and marks but where one Enter would make a yes of them that nobody says
+// now: of approvals and confirms, and of what cannot be undone.
+export function keepable(ask, reply) {
+  const isYes = ask.kind === "approval" || ask.kind === "confirm";
+  const isKept = (field, key) => !isYes && !field.options.some((option) => option.key === key && option.destructive);
+  const fields = ask.prompt.fields
+    .filter((field) => Object.hasOwn(reply.fields, field.name))
+    .map((field) => {
+      const part = reply.fields[field.name];
+      return [field.name, { ...part, keys: part.keys.filter((key) => isKept(field, key)), isOwn: part.isOwn && !isYes }];
+    });
+  return { ...emptyReply(), ...reply, fields: Object.fromEntries(fields) };
+}
+
+// A no to an approval may say why. A reason that was kept waits for its mark; a yes has none.
+const keyOf = (ask, reply) => fieldReply(reply, ask.prompt.fields[0].name).keys[0];
+const canReject = (ask) =>
+  ask.kind === "approval" && ask.prompt.fields.length === 1 && ask.prompt.fields[0].options.some(({ key }) => key === REJECT);
+export const isRejected = (ask, reply) => canReject(ask) && keyOf(ask, reply) === REJECT;
+export const takesReason = (ask, reply) =>
+  isRejected(ask, reply) || (canReject(ask) && !keyOf(ask, reply) && Boolean(reply.reason));
+export const giveReason = (ask, reply, reason) => ({ ...toggle(reply, ask.prompt.fields[0], REJECT), reason });
+
 export const typeCommand = (reply, command) =>
-  command ? { fields: {}, command } : { ...reply, command };
+  command ? { ...emptyReply(), command } : { ...reply, command };
 
 // Whether a field has what it needs.
 function isAnswered(field, { keys, text, isOwn }) {
@@ -70,17 +95,13 @@ function isAnswered(field, { keys, text, isOwn }) {
 }
 
 export function isBlank(reply) {
-  return !reply.command && Object.values(reply.fields).every(({ keys, text }) => !keys.length && !text.trim());
+  return !reply.command && !reply.reason?.trim() && Object.values(reply.fields).every(({ keys, text }) => !keys.length && !text.trim());
 }
 
-// As the protocol reads them (protocol/confirm.py): written as a change, they would be taken for a yes or a no all the same.
-const NO_CHANGES = new Set(["y", "yes", "n", "no", "stop", "cancel", "abort", "halt", "quit"]);
-const isNoChange = (text) => {
-  const said = text.trim().toLowerCase().replace(/[.! ]+$/, "");
-  return said === "" || NO_CHANGES.has(said);
-};
-// What is written is sent as it is, and the key of an option is that option, whatever its label says.
-const isKeyOf = (field, text) => field.options.some((option) => option.key === text.trim());
+// What is written is sent as it is, and the key of an option is that option, whatever its label says. Where the label says
+// the same, that is what is meant.
+const isKeyOf = (field, text) =>
+  field.options.some(({ key, label }) => key === text.trim() && key.toLowerCase() !== label.trim().toLowerCase());
 
 // Why it cannot be sent yet, as the button says it; empty when it can.
 export function lacking(ask, reply) {
@@ -88,7 +109,7 @@ export function lacking(ask, reply) {
     const field = ask.prompt.fields[0];
     const { keys, text } = fieldReply(reply, field.name);
     if (!keys.length) return "Mark one first";
-    return keys[0] === "changes" && isNoChange(text) ? "Say what to change" : "";
+    return keys[0] === "changes" && !text.trim() ? "Say what to change" : "";
   }
   if (reply.command.trim()) return "";
   const { fields } = ask.prompt;
@@ -130,13 +151,15 @@ export function summary(ask, reply) {
 // The same for somebody who comes too late: all of it, one line a field.
 export function keptLines(ask, reply) {
   if (reply.command.trim()) return [reply.command.trim()];
-  if (isYesNo(ask)) return isBlank(reply) ? [] : [summary(ask, reply)];
-  return ask.prompt.fields
-    .map((field, at) => {
-      const said = words(field, fieldReply(reply, field.name));
-      return said && (ask.prompt.fields.length > 1 ? `Q${at + 1}: ${said}` : said);
-    })
-    .filter(Boolean);
+  if (isYesNo(ask)) {
+    const { keys, text } = fieldReply(reply, ask.prompt.fields[0].name);
+    return keys.length ? [summary(ask, reply)] : [text.trim()].filter(Boolean);
+  }
+  const lines = ask.prompt.fields.map((field, at) => {
+    const said = words(field, fieldReply(reply, field.name));
+    return said && (ask.prompt.fields.length > 1 ? `Q${at + 1}: ${said}` : said);
+  });
+  return [...lines, reply.reason?.trim()].filter(Boolean);
 }
 
 // The body of the request.
@@ -144,12 +167,14 @@ export function bodyOf(ask, reply) {
   if (reply.command.trim()) return { text: reply.command.trim() };
   const valuesOf = (field) => {
     const { keys, text, isOwn } = fieldReply(reply, field.name);
-    if (isYesNo(ask)) return [keys[0] === "changes" ? text.trim() : keys[0]];
+    if (isYesNo(ask)) return [keys[0] === "changes" ? `changes: ${text.trim()}` : keys[0]];
     if (isFreeOnly(field)) return [text.trim()];
     return isOwn ? [...keys, text.trim()] : keys;
   };
   // As entries: a field that is called `__proto__` is a field, and not what all objects come from.
-  return { values: Object.fromEntries(ask.prompt.fields.map((field) => [field.name, valuesOf(field)])) };
+  const values = Object.fromEntries(ask.prompt.fields.map((field) => [field.name, valuesOf(field)]));
+  const reason = isRejected(ask, reply) ? reply.reason?.trim() : "";
+  return reason ? { values, reason } : { values };
 }
 
 // The options that are marked and cannot be undone.

@@ -11,6 +11,7 @@ import { onKey, useBeat } from "/page/keys.js";
 import { newRequestId } from "/page/run-control.js";
 import { commandsFor, topOf } from "/page/run-words.js";
 import { useStore } from "/page/store.js";
+import { Sure } from "/page/sure.js";
 import { plain, Text } from "/page/text.js";
 
 const COMMANDS = {
@@ -50,28 +51,6 @@ function Fate({ fate, send, forget }) {
     ${error.isOffline &&
     html`<button class="btn btn-small" type="button" onClick=${() => send(order)}>Send again</button>`}
     <button class="btn btn-bare btn-small" type="button" onClick=${forget}>Close</button>
-  </div>`;
-}
-
-function Sure({ onYes, onNo, isArmed }) {
-  const back = useRef();
-  useEffect(() => back.current?.focus(), []);
-  useEffect(() => onKey({ y: () => (isArmed ? onYes() : undefined), n: onNo, Escape: onNo }));
-  return html`<div class="sure" role="group" aria-labelledby="t-sure">
-    <p id="t-sure">
-      <b>Cancel this run?</b> Its command is ended, its open asks are withdrawn, and it cannot be gone on with.
-    </p>
-    <button class="btn" type="button" ref=${back} onClick=${onNo}>
-      Keep it <kbd class="key" aria-hidden="true">n</kbd>
-    </button>
-    <button
-      class="btn btn-danger"
-      type="button"
-      aria-disabled=${isArmed ? null : "true"}
-      onClick=${() => isArmed && onYes()}
-    >
-      Cancel it, for good <kbd class="key" aria-hidden="true">y</kbd>
-    </button>
   </div>`;
 }
 
@@ -148,8 +127,8 @@ export function RunSteer({ run, noteOwn }) {
   const commands = commandsFor(run);
   const isSending = Boolean(fate?.isSending);
   // The beat begins again when other commands are shown, or when the second look has opened; not for a live update.
-  const isArmed = useBeat(`${run.project}/${run.run_id} ${commands} ${opened}`);
-  const isReady = isArmed && isOnline && !isSending;
+  const beat = useBeat(`${run.project}/${run.run_id} ${commands} ${opened}`);
+  const isReady = beat.isOver && isOnline && !isSending;
 
   const close = () => {
     setOpened(null);
@@ -167,7 +146,7 @@ export function RunSteer({ run, noteOwn }) {
   };
   useEffect(() => {
     if (opened) return undefined;
-    return onKey(Object.fromEntries(commands.map((command) => [COMMANDS[command].key, () => act(command)])));
+    return onKey(Object.fromEntries(commands.map((command) => [COMMANDS[command].key, () => act(command)])), beat);
   });
   // What was opened is about a run that goes on.
   useEffect(() => {
@@ -175,7 +154,7 @@ export function RunSteer({ run, noteOwn }) {
   }, [commands.length]);
 
   if (!commands.length) return html`<${Fate} fate=${fate} send=${send} forget=${forget} />`;
-  return html`<div class="steer ${isArmed ? "is-armed" : "is-arming"}" ref=${bar}>
+  return html`<div class="steer ${beat.isOver ? "is-armed" : "is-arming"}" ref=${bar}>
     ${!opened &&
     html`<p class="push">
       ${commands.map(
@@ -192,7 +171,16 @@ export function RunSteer({ run, noteOwn }) {
       )}
     </p>`}
     ${opened === "cancel" &&
-    html`<${Sure} onYes=${() => isReady && order("cancel")} onNo=${close} isArmed=${isReady} />`}
+    html`<${Sure}
+      question="Cancel this run?"
+      note="Its command is ended, its open asks are withdrawn, and it cannot be gone on with."
+      yes="Cancel it, for good"
+      no="Keep it"
+      beat=${beat}
+      isReady=${isOnline && !isSending}
+      onYes=${() => order("cancel")}
+      onNo=${close}
+    />`}
     ${opened === "escalate" &&
     html`<${Escalation} run=${run} onSend=${(more) => order("escalate", more)} onBack=${close} isArmed=${isReady} />`}
     ${isSending && html`<p class="quiet" role="status">Sending “${fate.order.command}”…</p>`}
