@@ -6,6 +6,7 @@ with a digit and a letter among their last six characters (`tools.play --write` 
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,7 +42,14 @@ def known_ids(folder: Path, database: str | None = None) -> list[str]:
     """Return the ids of all asks in the stores below a folder, and in a database if there is one."""
     found: list[str] = []
     # A backup grows in a folder of its own, and nobody is to open it before it is whole.
-    paths = [path for path in sorted(folder.rglob("*.db")) if not path.parent.name.startswith(".assent-")]
+    # What ends meanwhile takes its folders along: os.walk passes over a folder that is gone.
+    paths = sorted(
+        Path(place, name)
+        for place, _, names in os.walk(folder)
+        if not Path(place).name.startswith(".assent-")
+        for name in names
+        if name.endswith(".db")
+    )
     hubs = [hub_on_file(path) for path in paths]
     for hub in hubs if database is None else [*hubs, hub_on_database(database)]:
         try:
