@@ -54,6 +54,7 @@ def run(plan: Plan) -> Verdict:
     for name in _HAPPENS:
         tally.require(name, steps // 1_000)
     tally.require("plans confirmed", steps // 2_000)  # each needs an agent, a person and the agent again
+    tally.require("gates that ask on", steps // 2_000)
     for door in _DOORS:
         tally.require(f"replies by {door}", steps // 1_000)
     return tally.verdict()

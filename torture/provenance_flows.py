@@ -26,8 +26,6 @@ __all__ = ["Pipes", "Plans"]
 
 _AGENT = "builder"
 _MOST_PLANS = 4
-_ASKS_ON = 1
-"""The place of the option after which a gate asks what to focus on, and then stands there again as another ask."""
 
 
 class Pipes:
@@ -35,55 +33,51 @@ class Pipes:
 
     def __init__(self, world: World) -> None:
         self._world = world
-        self._open: list[tuple[str, str]] = []
-        """The key and the ask of each gate that was left open."""
-        world.acts.append((1.5, self.meet))
+        self._keys: list[str] = []
+        """Of gates that were left open."""
+        world.acts.append((3, self.meet))
 
     def meet(self) -> None:
         """Somebody stops at a gate, anew or again, and a pipe says a line, half a line, something else or nothing."""
         world, chance = self._world, self._world.chance
         name, key = chance.choice(PEOPLE), f"gate-{world.number()}"
-        self._open = [(known, ask_id) for known, ask_id in self._open if not self._goes_on(ask_id)]
-        if self._open and chance.random() < 0.5:
-            key, _ = chance.choice(self._open)
-        else:
-            self._stop(name, key, b"", "--no-wait")
-            self._remember(key)
-        ask_id = dict(self._open)[key]
-        options = world.looker.show(ask_id).prompt.fields[0].options
-        number = chance.choice((1, 3, 4))  # the second one asks on
+        if self._keys and chance.random() < 0.7:
+            key = chance.choice(self._keys)
+        self._stop(name, key, b"")  # the end of a pipe decides nothing; the gate stands where it stood
+        asks = [ask for ask in world.looker.inbox(limit=200) if (ask.key or "").startswith(f"{key}:")]
+        self._keys = [known for known in self._keys if known != key][-3:] + [key] * len(asks)
+        if not asks:
+            return  # over
+        [ask] = asks
+        if ask.prompt.fields[0].options:
+            number = chance.choice((1, 2, 2, 2, 3, 4))  # the second one asks on
+            option = ask.prompt.fields[0].options[number - 1].key
+            lines = [f"{number}\n", f"{PHASE_GATE.options[number - 1]}\n", f"perhaps\n\n{number}\n"]
+            content = {"action": [option]}
+        else:  # somebody chose what asks on, here or elsewhere
+            word = chance.choice(("security", "types", "back"))
+            lines, content = [f"{word}\n", f"3\n{word}\n", f"\n\n{word}\n"], {"reply": [word]}
+            world.tally.add("gates that ask on")
         line, is_deed = chance.choice(
             [
-                (f"{number}\n", True),
-                (f"{PHASE_GATE.options[number - 1]}\n", True),
-                (f"perhaps\n\n{number}\n", True),
-                (f"{number}", False),
+                *((line, True) for line in lines),
+                (lines[0].rstrip(), False),
                 ("", False),
                 ("\n\n", False),
                 ("perhaps\n", False),
             ]
         )
         if is_deed:
-            content = ({"action": [options[number - 1].key]}, "")
-            world.ledger.did(Deed("answer", f"human:{name}", ask_id, content, ("declared",), via="pipe"))
+            deed = Deed("answer", f"human:{name}", ask.ask_id, (content, ""), ("declared",), via="pipe")
+            world.ledger.did(deed)
         self._stop(name, key, line.encode())
         world.tally.add("replies by pipe" if is_deed else "pipes that end")
-
-    def _goes_on(self, ask_id: str) -> bool:
-        """Say whether somebody has chosen what asks on: then the command stands at another ask by now."""
-        ask = self._world.looker.show(ask_id)
-        chosen = () if ask.answer is None else ask.answer.values["action"]
-        return ask.prompt.fields[0].options[_ASKS_ON].key in chosen
 
     def _stop(self, name: str, key: str, typed: bytes, *flags: str) -> None:
         with _keyboard(typed):
             self._world.shell(
                 name, "gate", "phase-gate", "--summary", key, "--key", key, "--as", _AGENT, *flags
             )
-
-    def _remember(self, key: str) -> None:
-        [ask_id] = [ask.ask_id for ask in self._world.looker.inbox(limit=200) if ask.prompt.body == key]
-        self._open = [*self._open[-3:], (key, ask_id)]
 
 
 @contextlib.contextmanager

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 
-from tests.surfaces.page.typist import FAULTS, sit_down
+from tests.surfaces.page.typist import FAULTS, TWINS, sit_down
 from torture.nest import Nest
 from torture.nursery import Wire
 from torture.trial import Plan, Tally, Trial, Twin, Verdict
@@ -19,6 +19,16 @@ _KEYS = 200_000
 _AT_ONCE = 5_000
 """Keys that are typed at one site; asks pile up in it."""
 _PATIENCE = 900.0
+
+
+_LACKS = {
+    "remembering": "marks of a yes are never kept",
+    "restless": "keys rest where the field that was typed in has gone",
+    "hasty": "the beat counts from the last key",
+    "wordless": "a letter that means nothing begins the beat anew",
+    "sending": "Enter in a field sends nothing",
+    "folding": "a field that is typed in outlives its ask",
+}
 
 
 def run(plan: Plan) -> Verdict:
@@ -53,11 +63,6 @@ TRIAL = Trial(
     "typist",
     "200,000 keys of prose in 8 tabs while asks come and go and pages load: no answer but those that were meant",
     run,
-    (
-        Twin("remembering", "marks of a yes are never kept", FAULTS[0], 0.01),
-        Twin("restless", "keys rest where the field that was typed in has gone", FAULTS[0], 0.05),
-        Twin("hasty", "the beat counts from the last key", FAULTS[0], 0.02),
-        Twin("folding", "a field that is typed in outlives its ask", FAULTS[1], 0.02),
-    ),
+    tuple(Twin(name, lacks, TWINS[name].shows, 0.05) for name, lacks in _LACKS.items()),
     share=0.0,  # tests/surfaces/page/test_keys.py types 10,000 keys, with every twin
 )

@@ -410,15 +410,16 @@ def test_decline_with_a_reason_is_a_no_to_the_agent(
     expect(send_button(page)).to_have_text("Mark one first")
     page.get_by_role("button", name="Decline…").click()
     page.keyboard.type("ask somebody else")
+    expect(send_button(page)).to_have_text("Send the no Ctrl Enter")
     expect(send_button(page)).not_to_have_attribute("aria-disabled", "true")
-    page.keyboard.press("Enter")
+    page.keyboard.press("Control+Enter")
     with pytest.raises(Declined, match="ask somebody else"):
         told.result(PATIENCE)
     expect(page.locator(".fate")).to_contain_text("ana declined to answer")
 
 
-def test_enter_that_opens_the_decline_form_does_not_also_send_it(page: Page, site: ThrowawayServer) -> None:
-    """Neither held down nor pressed twice; and whoever marks an option after all does not decline."""
+def test_enter_in_the_field_of_a_reason_sends_nothing(page: Page, site: ThrowawayServer) -> None:
+    """Neither held down nor pressed twice, nor after words: and whoever marks an option after all does not decline."""
     handle = site.agent().open("Which fox?", FOXES)
     hold_the_beat(page)
     sent = answers_of(page)
@@ -434,6 +435,7 @@ def test_enter_that_opens_the_decline_form_does_not_also_send_it(page: Page, sit
     for _ in range(5):
         page.keyboard.down("Enter")
     page.keyboard.up("Enter")
+    page.keyboard.type("Data first, then\nthe rest\n")
     page.keyboard.press("Escape")
     open_card(page, "Which fox?")  # a field that was left begins the beat anew
     page.keyboard.press("b")

@@ -479,7 +479,7 @@ def test_open_question_that_is_dismissed_unblocks_its_task(
     page.keyboard.type("decide yourself")
     expect(send_button(page)).not_to_have_attribute("aria-disabled", "true")
     if hand == "keys":
-        page.keyboard.press("Enter")
+        page.keyboard.press("Control+Enter")
     else:
         send_button(page).click()
     expect(page.locator(".fate")).to_contain_text("ana declined to answer")

@@ -143,6 +143,8 @@ def test_run_is_escalated_in_the_bar_with_model_and_reason(page: Page, driver: D
     page.keyboard.type("it repeats itself")
     expect(page.locator(".steer-form [type=submit]")).not_to_have_attribute("aria-disabled", "true")
     page.keyboard.press("Enter")
+    expect(page.locator(".steer-form")).to_be_visible()
+    page.keyboard.press("Control+Enter")
     request, _, result = talk(page)
     assert "escalate to sonnet-x because it repeats itself, by ana from this page" in request
     assert "success" in result

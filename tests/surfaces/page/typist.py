@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import random
+import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
@@ -27,7 +28,7 @@ from assent.testing.clock import FakeClock
 from assent.testing.server import ThrowawayServer
 from tests.surfaces.page.browsing import DESKTOP, Mishaps, a_browser, new_context, session_state
 
-__all__ = ["FAULTS", "Typing", "Typist", "sit_down", "sit_down_at"]
+__all__ = ["FAULTS", "TWINS", "Typing", "Typist", "keep_time", "sit_down", "sit_down_at"]
 
 _TABS = 8
 FAULTS = ("answers that nobody meant", "words lost", "errors on the page")
@@ -37,6 +38,8 @@ _PROSE = (
     "Yes\n I said it? by the way e.g. p/q"
 )
 """With the letters of options, of a yes and of the page itself, and with lines that end."""
+_TERSE = "a\n 1\n b\n 2\n y\n"
+"""Lines that would be a mark and a send, were they keys."""
 _PRESSED = {"\n": ("Enter", "\r", 13), "\x1b": ("Escape", "", 27)}
 _THINKS = 0.2
 """How often they pause for thought before some keys."""
@@ -85,20 +88,58 @@ _CLOCK = """
 })();
 """
 
-# Whether a key found the page armed since it was loaded: somebody who types in real time may be held up by the machine.
-_ARMED = """
-addEventListener("keydown", () => {
-  if (document.querySelector(".askframe.is-armed")) window.wasArmed = true;
-}, { capture: true });
-"""
 
-_TWINS: dict[str, tuple[str, str, str]] = {
-    "restless": ("keys.js", "  if (isResting || isLost || event.timeStamp < wokeAt) {", "  if (false) {"),
-    "hasty": ("keys.js", "(beat.isRunning && (isRest || !isTyping(event.target)))", "false"),
-    "remembering": ("reply.js", "  const isYes = ask.kind", "  return reply;\n  const isYes = ask.kind"),
-    "folding": ("keys.js", "  if (!isIn()) {", "  if (true) {"),
+class _Twin(msgspec.Struct, frozen=True):
+    """A page that lacks one guard."""
+
+    module: str
+    given: str
+    """The line that has the guard, and what stands there without it."""
+    instead: str
+    deed: str
+    """What the typist does to meet it; nothing else is done."""
+    shows: str
+    text: str = _PROSE
+    """The words that are typed then."""
+
+
+TWINS = {
+    "restless": _Twin(
+        "keys.js",
+        "  if (isResting || isLost || event.timeStamp < wokeAt) {",
+        "  if (false) {",
+        "_write",
+        FAULTS[0],
+        _TERSE,
+    ),
+    "hasty": _Twin(
+        "keys.js",
+        "(beat.isRunningAt(event) && (isRest || !isTyping(event.target)))",
+        "false",
+        "_type_blindly",
+        FAULTS[0],
+        _TERSE,
+    ),
+    "wordless": _Twin(
+        "keys.js", "  if (event.key.length === 1) for", "  if (false) for", "_type_beside", FAULTS[0]
+    ),
+    "sending": _Twin(
+        "keys.js",
+        "event.target.matches(WORDS)) event.preventDefault()",
+        "false) {}",
+        "_type_beside",
+        FAULTS[0],
+        "Data first\n",
+    ),
+    "remembering": _Twin(
+        "reply.js",
+        "  const isYes = ask.kind",
+        "  return reply;\n  const isYes = ask.kind",
+        "_come_back",
+        FAULTS[0],
+    ),
+    "folding": _Twin("keys.js", "  if (!isIn()) {", "  if (true) {", "_write", FAULTS[1]),
 }
-"""By name: the module that has a guard, its line, and what stands there without it."""
 
 
 def sit_down(keys: int, chance: random.Random, twin: str = "") -> Typing:
@@ -128,27 +169,34 @@ def sit_down_at(
     pages = [context.new_page() for _ in range(_TABS)]
     for page in pages:
         _unguard(page, twin)
-        # Time passes in it, from its next load on, by keys and by `passTime` alone.
-        page.add_init_script(_CLOCK.replace("SEED", str(chance.randrange(1, 1_000_000))))
-    told = Typist(site, pages, chance, clock).type(keys)
+        keep_time(page, chance)
+    lacks = TWINS.get(twin)
+    told = Typist(site, pages, chance, clock).type(keys, lacks)
     context.close()
     told.faults += [("errors on the page", mishap) for mishap in mishaps.unpardoned]
     return told
+
+
+def keep_time(page: Page, chance: random.Random) -> None:
+    """Let time pass in a page, from its next load on, by keys and by `passTime` alone."""
+    page.add_init_script(_CLOCK.replace("SEED", str(chance.randrange(1, 1_000_000))))
 
 
 def _unguard(page: Page, twin: str) -> None:
     """Give the page a module that lacks its guard; nothing for an empty name."""
     if not twin:
         return
-    module, given, instead = _TWINS[twin]
-    source = Path(__file__).parents[3] / "src/assent/surfaces/http/page" / module
+    lacks = TWINS[twin]
+    source = Path(__file__).parents[3] / "src/assent/surfaces/http/page" / lacks.module
     text = source.read_text(encoding="utf-8")
-    assert given in text, f"{module} no longer has the line that {twin} takes out."
-    body = text.replace(given, instead, 1)
-    page.route(f"**/page/{module}", lambda route: route.fulfill(content_type="text/javascript", body=body))
+    assert lacks.given in text, f"{lacks.module} no longer has the line that {twin} takes out."
+    body = text.replace(lacks.given, lacks.instead, 1)
+    page.route(
+        f"**/page/{lacks.module}", lambda route: route.fulfill(content_type="text/javascript", body=body)
+    )
 
 
-def _key_event(character: str) -> dict[str, str | int]:
+def _key_event(character: str) -> dict[str, str | float]:
     code = ord(character.upper()) if character.isalnum() or character == " " else 0
     key, said, code = _PRESSED.get(character, (character, character, code))
     kind = "keyDown" if said else "rawKeyDown"
@@ -161,7 +209,7 @@ def _key_event(character: str) -> dict[str, str | int]:
     }
 
 
-def _send(line: CDPSession, events: list[dict[str, str | int]]) -> None:
+def _send(line: CDPSession, events: list[dict[str, str | float]]) -> None:
     """Press keys on each other's heels: a reply for each of them would take longer than the page does."""
     *first, last = events
     sending = [line._impl_obj.send("Input.dispatchKeyEvent", dict(event), None) for event in first]
@@ -194,38 +242,41 @@ class Typist:
             (page, page.context.new_cdp_session(page)) for page in pages
         ]
         self._agent, self._ana, self._sam = site.agent(), site.person("ana"), site.person("sam")
+        self._text, self._beside = f"{_PROSE} {_TERSE} {_TERSE}", _PROSE
         self._read = 0
         self._open: dict[str, tuple[str, Handle]] = {}
         self._marked: list[str] = []
         self._shown: dict[Page, str] = {}
-        self._was_held_up = False
-        if is_real:
-            for page in pages:
-                page.add_init_script(_ARMED)
+        self._pressed_at = 0.0
+        """When the last key was pressed, in real time: by the hand that types, however late the machine takes it."""
         self._meant: set[str] = set()
         self._numbers = (f"{chance.randrange(1_000_000)}.{number}" for number in itertools.count(1))
         self.told = Typing(Counter(), [])
 
-    def type(self, keys: int) -> Typing:
-        """Go on until so many keys were pressed; return what came of it."""
+    def type(self, keys: int, lacks: _Twin | None = None) -> Typing:
+        """Go on until so many keys were pressed, or until it was seen that a guard is missing; return what came of it."""
         for _ in range(6):
             self._ask()
         for page, _ in self._lines:
             page.goto("/")
             expect(page.locator(".row").first).to_be_visible()
-        deeds = (
+        deeds: tuple[tuple[Callable[[Page, CDPSession], None], int], ...] = (
             (self._write, 5),
             (self._type_blindly, 3),
+            (self._type_beside, 2),
             (self._come_back, 3),
             (self._answer, 1),
         )
+        if lacks is not None:
+            deeds, self._beside, self._text = ((getattr(self, lacks.deed), 1),), lacks.text, lacks.text
         while self.told.counts["keys"] < keys:
+            if lacks is not None and lacks.shows in {kind for kind, _ in self.told.faults}:
+                break
             page, line = self._chance.choice(self._lines)
             [deed] = self._chance.choices([each for each, _ in deeds], [weight for _, weight in deeds])
             deed(page, line)
             expect(page.locator(".bar").get_by_text("Sending", exact=True)).to_have_count(0)
             self._judge()
-            self._was_held_up = False
             self._marked = [each for each in self._marked if each in self._open]
         return self.told
 
@@ -274,13 +325,19 @@ class Typist:
         """Type on, without a pause, where a page is drawn that they have not looked at."""
         self._go(page, self._chance.choice(("approval", "confirm", "destructive", "question")))
         self._leave(page)
-        # In real time they are typing already when it is drawn: half a second later it would take them for somebody new.
+        # In real time they are typing already when it is drawn.
         page.reload(wait_until="commit" if self._is_real else "load")
         self.told.counts["blind"] += 1
         if not self._is_real:
             expect(page.locator("#t-ask")).to_be_visible()
         self._press(page, line, self._prose() + self._prose())
-        self._was_held_up = self._is_real and bool(page.evaluate("window.wasArmed"))
+        self._leave(page)
+
+    def _type_beside(self, page: Page, line: CDPSession) -> None:
+        """Type words where keys count already: they took the card for a field."""
+        self._go(page, self._chance.choice(("approval", "confirm", "destructive", "question")))
+        self.told.counts["beside"] += 1
+        self._press(page, line, self._prose(self._beside))
         self._leave(page)
 
     def _come_back(self, page: Page, line: CDPSession) -> None:
@@ -324,25 +381,39 @@ class Typist:
 
     # How
 
-    def _prose(self) -> str:
+    def _prose(self, text: str = f"{_PROSE} {_TERSE} {_TERSE}") -> str:
         words = self._chance.choices(
-            _PROSE.split(" "), k=self._chance.randrange(8, 20 if self._is_real else 40)
+            text.split(" "), k=self._chance.randrange(8, 20 if self._is_real else 40)
         )
         return " ".join(words) + self._chance.choice((" ", ".\n", "!\n\n"))
 
     def _press(self, page: Page, line: CDPSession, text: str, *, thinks: bool = False) -> None:
+        if self._is_real:
+            self._press_by_hand(page, line, text, thinks=thinks)
+            return
         rest = text
         while rest:
-            if thinks and self._chance.random() < (_THINKS / _AT_ONCE if self._is_real else _THINKS):
+            if thinks and self._chance.random() < _THINKS:
                 self._pause(page, self._chance.randrange(300, 3_000))
-            count = 1 if self._is_real else self._chance.randrange(1, _AT_ONCE)
-            if self._is_real:
-                page.wait_for_timeout(self._chance.randrange(20, 200))
+            count = self._chance.randrange(1, _AT_ONCE)
             _send(line, [_key_event(character) for character in rest[:count]])
             self.told.counts["keys"] += len(rest[:count])
             rest = rest[count:]
-            if not self._is_real and self._chance.random() < _STIRS:
+            if self._chance.random() < _STIRS:
                 self._stir()
+
+    def _press_by_hand(self, page: Page, line: CDPSession, text: str, *, thinks: bool) -> None:
+        """Press a key every 20 to 200 ms. A machine that is held up gets them late, with the moments of the hand."""
+        self._pressed_at = time.time()
+        for character in text:
+            if thinks and self._chance.random() < _THINKS / _AT_ONCE:
+                self._pause(page, self._chance.randrange(300, 3_000))
+                self._pressed_at = time.time()
+            self._pressed_at += self._chance.randrange(20, 200) / 1_000
+            if (early := self._pressed_at - time.time()) > 0:
+                page.wait_for_timeout(early * 1_000)
+            _send(line, [_key_event(character) | {"timestamp": self._pressed_at}])
+            self.told.counts["keys"] += 1
 
     def _pause(self, page: Page, milliseconds: int) -> None:
         if self._is_real:
@@ -438,7 +509,4 @@ class Typist:
             end = told.get("answer") or told["outcome"]
             if end["by"] == "human:ana" and told["ask_id"] not in self._meant:
                 self._open.pop(told["ask_id"], None)
-                if self._was_held_up:  # the page had a quiet beat, so keys counted
-                    self.told.counts["held up"] += 1
-                    continue
                 self.told.faults.append(("answers that nobody meant", f"{record.type}: {end}"))

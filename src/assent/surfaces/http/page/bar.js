@@ -41,6 +41,7 @@ function Reason({ ask, reply, setReply }) {
       type="text"
       ref=${field}
       value=${reply.reason}
+      placeholder="Ctrl+Enter sends."
       maxlength="2000"
       autocomplete="off"
       onInput=${(event) => setReply(giveReason(ask, reply, event.target.value))}
@@ -73,6 +74,7 @@ export function Bar(props) {
             type="text"
             ref=${reason}
             value=${declining}
+            placeholder="Ctrl+Enter sends."
             maxlength="2000"
             autocomplete="off"
             onInput=${(event) => setDeclining(event.target.value)}
@@ -91,7 +93,7 @@ export function Bar(props) {
         : !isApproval &&
           html`<button class="btn btn-bare" type="button" onClick=${() => setDeclining("")}>${ask.kind === "open_question" ? "Dismiss…" : "Decline…"}</button>`}
       <button class="btn ${look}" type="submit" aria-disabled=${stop || (isDeclining && !isArmed) ? "true" : null}>
-        ${stop ? stop : html`<span class="btn-text"><${Text} value=${label} /></span> <kbd class="key" aria-hidden="true">Enter</kbd>`}
+        ${stop ? stop : html`<span class="btn-text"><${Text} value=${label} /></span> <kbd class="key" aria-hidden="true">${isDeclining ? "Ctrl Enter" : "Enter"}</kbd>`}
       </button>`}
     ${isEnded && html`<${Onward} onward=${next} />`}
   </div>`;

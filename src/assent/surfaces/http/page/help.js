@@ -14,7 +14,7 @@ const KEYS = [
     ["Mark an option", ["A", "…", "Z", "or", "1", "…", "9"]],
     ["Move between options", ["↑", "↓"]],
     ["Send what is marked", ["Enter"]],
-    ["Send from a text field", ["Ctrl", "Enter"]],
+    ["Send from any text field", ["Ctrl", "Enter"]],
     ["Decline, with a reason", ["Shift", "D"]],
     ["Unmark", ["Backspace"]],
   ]],
@@ -59,7 +59,7 @@ export function Help({ isOpen, onClose }) {
       </div>
       <p class="help-note">
         A letter only marks; Enter sends. After a new ask is drawn, keys wait until none was pressed for 0.4 s, so that a
-        keystroke meant for elsewhere decides nothing: keycaps are dashed until then. Where the field that you typed in has
+        keystroke meant for elsewhere decides nothing: keycaps are dashed until then, and again after a letter that means nothing here. Where the field that you typed in has
         gone, keys rest until you click, or press Esc and wait a second. The letters of the page, j k g o, never mark: such an option is reached
         with the arrows.
       </p>

@@ -3,10 +3,12 @@
 //
 // Rule 1: nothing is taken from somebody who types, nor with Ctrl, Alt or the like.
 // Rule 2: what marks or sends waits for the beat: 0.4 s after it was drawn, after the window came to the front, and after
-//         the last key that was not typed into a field, whichever is latest.
+//         the last key that was not typed into a field, whichever is latest. A letter that means nothing here is part of a
+//         word, and the beat begins anew.
 // Rule 3: where the field that somebody typed in has gone, for whatever reason, a reload too, no key acts: what they type
 //         on are words. A press of the pointer ends it, or Esc and then a second without keys.
 // Rule 4: when a key was pressed counts, not when a busy page came to look at it.
+// Rule 5: in a field of an ask or of a run Enter ends a line of words. Ctrl+Enter sends.
 
 import { useEffect, useState } from "/page/html.js";
 
@@ -34,6 +36,7 @@ export function takeNext(take, ms = 1_500) {
 
 const TYPED = "textarea, select, input:not([type=radio]):not([type=checkbox])";
 const isTyping = (target) => target instanceof Element && target.matches(TYPED);
+const WORDS = "form.ask input, form.steer-form input";
 const isThere = (field) => field.isConnected && !field.disabled && field.checkVisibility();
 
 // Rest, for rule 3
@@ -156,15 +159,14 @@ const beats = new Set();
 function hear(event) {
   const isRest = rests(event);
   const isLeft = isTyping(event.target) && event.key === "Escape"; // with its words behind it
-  for (const beat of beats) if (isLeft || (beat.isRunning && (isRest || !isTyping(event.target)))) beat.begin();
+  for (const beat of beats) if (isLeft || (beat.isRunningAt(event) && (isRest || !isTyping(event.target)))) beat.begin();
   if (isRest) return keepStill(event);
   if (event.defaultPrevented || event.isComposing) return;
   if (document.querySelector("dialog[open]")) return;
   const isSend = event.key === "Enter" && (event.ctrlKey || event.metaKey);
   if (isTyping(event.target) && !isSend) {
     if (event.key === "Escape") event.target.blur();
-    // Held down, Enter would also send the form that it has just opened.
-    if (event.repeat && event.key === "Enter" && !event.target.matches("textarea")) event.preventDefault();
+    if (event.key === "Enter" && event.target.matches(WORDS)) event.preventDefault();
     return;
   }
   if ((event.ctrlKey || event.metaKey || event.altKey) && !isSend) return;
@@ -185,6 +187,7 @@ function hear(event) {
       return;
     }
   }
+  if (event.key.length === 1) for (const beat of beats) beat.begin();
 }
 
 export function listen() {
@@ -201,15 +204,16 @@ export function useBeat(shown) {
   const [over, setOver] = useState(null); // what is shown, and since when it takes keys
   useEffect(() => {
     let timer = 0;
+    let overAt = Infinity;
     const beat = {
-      isRunning: true,
+      isRunningAt: (event) => event.timeStamp < overAt,
       begin() {
         clearTimeout(timer);
-        beat.isRunning = true;
+        overAt = Infinity;
         setOver(null);
         timer = setTimeout(() => {
-          beat.isRunning = false;
-          setOver({ shown, at: performance.now() });
+          overAt = performance.now();
+          setOver({ shown, at: overAt });
         }, BEAT_MS);
       },
     };

@@ -87,15 +87,16 @@ function ModelField({ run, model, setModel }) {
   </label>`;
 }
 
-function Escalation({ run, onSend, onBack, isArmed }) {
+function Escalation({ run, onSend, onBack, isArmed, beat }) {
   const [model, setModel] = useState("");
   const [reason, setReason] = useState("");
   const lack = run.record.models.length && !model ? "Choose a model first" : "";
   const submit = (event) => {
-    event.preventDefault();
+    event?.preventDefault();
     if (!lack && isArmed) onSend({ ...(model.trim() ? { model: model.trim() } : {}), reason: reason.trim() });
   };
   useEffect(() => onKey({ Escape: onBack }));
+  useEffect(() => onKey({ "Ctrl+Enter": submit }, beat));
   // A field that is typed in has its own Escape: here it leads back, and not just out of the field.
   const leave = (event) => event.key === "Escape" && onBack();
   return html`<form class="steer-form" onSubmit=${submit} onKeyDown=${leave} aria-label="Escalate">
@@ -114,7 +115,7 @@ function Escalation({ run, onSend, onBack, isArmed }) {
     <p class="steer-note quiet">The next iteration gets the model; the one under way goes on as it is.</p>
     <button class="btn btn-bare" type="button" onClick=${onBack}>Back</button>
     <button class="btn btn-main" type="submit" aria-disabled=${lack || !isArmed ? "true" : null}>
-      ${lack || html`Escalate <kbd class="key" aria-hidden="true">Enter</kbd>`}
+      ${lack || html`Escalate <kbd class="key" aria-hidden="true">Ctrl Enter</kbd>`}
     </button>
   </form>`;
 }
@@ -182,7 +183,7 @@ export function RunSteer({ run, noteOwn }) {
       onNo=${close}
     />`}
     ${opened === "escalate" &&
-    html`<${Escalation} run=${run} onSend=${(more) => order("escalate", more)} onBack=${close} isArmed=${isReady} />`}
+    html`<${Escalation} run=${run} onSend=${(more) => order("escalate", more)} onBack=${close} isArmed=${isReady} beat=${beat} />`}
     ${isSending && html`<p class="quiet" role="status">Sending “${fate.order.command}”…</p>`}
     ${!isOnline && html`<p class="quiet"><${Icon} name="i-cut" /> Offline: nothing can be sent.</p>`}
     <${Fate} fate=${fate} send=${send} forget=${forget} />
