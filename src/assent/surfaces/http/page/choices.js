@@ -140,6 +140,7 @@ export function FieldChoices({ ask, field, at, reply, setReply, isBare = false }
           ref=${own}
           aria-label=${`${isRound ? `Q${at + 1}, ` : ""}${plain(field.other || "your own answer")}`}
           value=${text}
+          placeholder="Ctrl+Enter sends."
           onInput=${(event) => setReply(write(reply, field, event.target.value))}
         />
       <//>`}

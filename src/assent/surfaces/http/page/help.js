@@ -14,7 +14,7 @@ const KEYS = [
     ["Mark an option", ["A", "…", "Z", "or", "1", "…", "9"]],
     ["Move between options", ["↑", "↓"]],
     ["Send what is marked", ["Enter"]],
-    ["Send from any text field", ["Ctrl", "Enter"]],
+    ["Send from a text field", ["Ctrl", "Enter"]],
     ["Decline, with a reason", ["Shift", "D"]],
     ["Unmark", ["Backspace"]],
   ]],

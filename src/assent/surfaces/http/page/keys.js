@@ -8,7 +8,8 @@
 // Rule 3: where the field that somebody typed in has gone, for whatever reason, a reload too, no key acts: what they type
 //         on are words. A press of the pointer ends it, or Esc and then a second without keys.
 // Rule 4: when a key was pressed counts, not when a busy page came to look at it.
-// Rule 5: in a field of an ask or of a run Enter ends a line of words. Ctrl+Enter sends.
+// Rule 5: in a field of an ask or of a run Enter ends a line of words. Ctrl+Enter sends. Only the line for a gate's commands,
+//         which no key of the page leads to, is sent by Enter.
 
 import { useEffect, useState } from "/page/html.js";
 
@@ -36,7 +37,7 @@ export function takeNext(take, ms = 1_500) {
 
 const TYPED = "textarea, select, input:not([type=radio]):not([type=checkbox])";
 const isTyping = (target) => target instanceof Element && target.matches(TYPED);
-const WORDS = "form.ask input, form.steer-form input";
+const WORDS = "form.ask input:not(#gate-command), form.steer-form input";
 const isThere = (field) => field.isConnected && !field.disabled && field.checkVisibility();
 
 // Rest, for rule 3
