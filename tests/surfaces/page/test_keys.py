@@ -34,7 +34,7 @@ __all__: list[str] = []
 
 DROP = [Option("keep", "Keep it"), Option("drop", "Drop it", destructive=True)]
 PROSE = "a yes\nb no\ny\n1\n2\nD C "
-ROUNDS, KEYS = 4, 2_500
+ROUNDS, KEYS = 2, 5_000
 
 
 @pytest.fixture
@@ -345,7 +345,7 @@ PATIENTLY = pytest.mark.timeout(1_200)  # how fast a browser takes keys is the m
 def test_typist_at_eight_tabs_answers_nothing_that_was_not_meant(
     browser: Browser, site: ThrowawayServer, clock: FakeClock, seed: int
 ) -> None:
-    """Ten thousand keys of prose on the page's own clock, a quarter a seed; asks come and go, and pages are loaded anew."""
+    """Ten thousand keys of prose on the page's own clock, half of them a seed; asks come and go, and pages are loaded anew."""
     told = sit_down_at(browser, site, clock, KEYS, random.Random(seed))
     sys.stdout.write(f"seed {seed}: {dict(told.counts)}\n")
     assert told.faults == []
@@ -358,7 +358,7 @@ def test_typist_without_a_guard_is_noticed(
     browser: Browser, site: ThrowawayServer, clock: FakeClock, twin: str
 ) -> None:
     """Twins: without the rest, one of the beats, the forgetting of marks, the field that stays, or the Enter that sends not."""
-    told = sit_down_at(browser, site, clock, 4 * KEYS, random.Random(1), twin)
+    told = sit_down_at(browser, site, clock, 2 * KEYS, random.Random(1), twin)
     assert TWINS[twin].shows in {kind for kind, _ in told.faults}
 
 

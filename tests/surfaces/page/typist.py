@@ -31,6 +31,8 @@ from tests.surfaces.page.browsing import DESKTOP, Mishaps, a_browser, new_contex
 __all__ = ["FAULTS", "TWINS", "Typing", "Typist", "keep_time", "sit_down", "sit_down_at"]
 
 _TABS = 8
+_TABS_OF_A_TWIN = 2
+"""Enough to meet what is missing, and sooner."""
 FAULTS = ("answers that nobody meant", "words lost", "errors on the page")
 _PROSE = (
     "a bad batch\n yes all that arrived\n Data Dana and Billing stay\n but read 1 2 and 3 first\n by hand as a rule "
@@ -40,6 +42,10 @@ _PROSE = (
 """With the letters of options, of a yes and of the page itself, and with lines that end."""
 _TERSE = "a\n 1\n b\n 2\n y\n"
 """Lines that would be a mark and a send, were they keys."""
+_ALL_KEYS = "a\n1\n" * 10
+"""A word without a letter that means nothing to an ask with options."""
+_WAYS = ("answered", "withdrawn", "replaced", "expired", "arrived", "reloaded")
+"""What becomes of an ask while its field is typed in."""
 _PRESSED = {"\n": ("Enter", "\r", 13), "\x1b": ("Escape", "", 27)}
 _THINKS = 0.2
 """How often they pause for thought before some keys."""
@@ -108,9 +114,9 @@ TWINS = {
         "keys.js",
         "  if (isResting || isLost || event.timeStamp < wokeAt) {",
         "  if (false) {",
-        "_write",
+        "_write_over_a_reload",
         FAULTS[0],
-        _TERSE,
+        _ALL_KEYS,
     ),
     "hasty": _Twin(
         "keys.js",
@@ -118,10 +124,14 @@ TWINS = {
         "false",
         "_type_blindly",
         FAULTS[0],
-        _TERSE,
+        _ALL_KEYS,
     ),
     "wordless": _Twin(
-        "keys.js", "  if (event.key.length === 1) for", "  if (false) for", "_type_beside", FAULTS[0]
+        "keys.js",
+        "  if (event.key.length === 1 && !wasEarly) for",
+        "  if (false) for",
+        "_type_beside",
+        FAULTS[0],
     ),
     "sending": _Twin(
         "keys.js",
@@ -166,7 +176,7 @@ def sit_down_at(
     mishaps = Mishaps(site.url)
     state = session_state(site.url, site.token(Role.HUMAN, "ana"))
     context = new_context(browser, mishaps, theme="light", viewport=DESKTOP, storage_state=state)
-    pages = [context.new_page() for _ in range(_TABS)]
+    pages = [context.new_page() for _ in range(_TABS_OF_A_TWIN if twin else _TABS)]
     for page in pages:
         _unguard(page, twin)
         keep_time(page, chance)
@@ -243,6 +253,8 @@ class Typist:
         ]
         self._agent, self._ana, self._sam = site.agent(), site.person("ana"), site.person("sam")
         self._text, self._beside = f"{_PROSE} {_TERSE} {_TERSE}", _PROSE
+        self._words = (8, 20 if is_real else 40)
+        """How many are typed at once."""
         self._read = 0
         self._open: dict[str, tuple[str, Handle]] = {}
         self._marked: list[str] = []
@@ -268,6 +280,7 @@ class Typist:
             (self._answer, 1),
         )
         if lacks is not None:
+            self._words = (2, 6)
             deeds, self._beside, self._text = ((getattr(self, lacks.deed), 1),), lacks.text, lacks.text
         while self.told.counts["keys"] < keys:
             if lacks is not None and lacks.shows in {kind for kind, _ in self.told.faults}:
@@ -282,7 +295,11 @@ class Typist:
 
     # What they do
 
-    def _write(self, page: Page, line: CDPSession) -> None:
+    def _write_over_a_reload(self, page: Page, line: CDPSession) -> None:
+        """Write on when the page was loaded anew: the field has gone."""
+        self._write(page, line, ("reloaded",))
+
+    def _write(self, page: Page, line: CDPSession, ways: tuple[str, ...] = _WAYS) -> None:
         """Write into a field; meanwhile its ask ends, or the page is loaded anew, and they write on."""
         kind = self._chance.choice(("question", "confirm", "filter"))
         if kind == "filter":
@@ -297,7 +314,7 @@ class Typist:
         text = self._prose()
         half = self._chance.randrange(1, len(text))
         self._press(page, line, text[:half])
-        how = self._chance.choice(("answered", "withdrawn", "replaced", "expired", "arrived", "reloaded"))
+        how = self._chance.choice(ways)
         self.told.counts[how] += 1
         if how == "reloaded":
             page.reload()
@@ -381,10 +398,8 @@ class Typist:
 
     # How
 
-    def _prose(self, text: str = f"{_PROSE} {_TERSE} {_TERSE}") -> str:
-        words = self._chance.choices(
-            text.split(" "), k=self._chance.randrange(8, 20 if self._is_real else 40)
-        )
+    def _prose(self, text: str = "") -> str:
+        words = self._chance.choices((text or self._text).split(" "), k=self._chance.randrange(*self._words))
         return " ".join(words) + self._chance.choice((" ", ".\n", "!\n\n"))
 
     def _press(self, page: Page, line: CDPSession, text: str, *, thinks: bool = False) -> None:

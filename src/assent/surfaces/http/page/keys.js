@@ -179,16 +179,18 @@ function hear(event) {
   const waiting = awaited;
   awaited = null;
   if (waiting?.take(name)) return void event.preventDefault();
+  let wasEarly = false;
   for (const { keys, beat } of takers.toReversed()) {
     const isNamed = Object.hasOwn(keys, name);
     if (!isNamed && !keys.any) continue;
     const isEarly = beat && !beat.isOverFor(event);
+    wasEarly ||= isEarly;
     if (isEarly ? isNamed : (keys[name] ?? keys.any)(event, name) !== false) {
       event.preventDefault();
       return;
     }
   }
-  if (event.key.length === 1) for (const beat of beats) beat.begin();
+  if (event.key.length === 1 && !wasEarly) for (const beat of beats) beat.begin();
 }
 
 export function listen() {
