@@ -47,11 +47,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what has no examples, where that is wanted."""
+    """Leave out what has no examples, where that is wanted; begin with what takes longest."""
     if config.getoption("--properties"):
         kept = [item for item in items if getattr(getattr(item, "obj", None), "is_hypothesis_test", False)]
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = kept
+    # What may take longest has a bound of its own, and begins first: nobody waits for it alone at the end.
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
 
 
 def pytest_sessionstart() -> None:
