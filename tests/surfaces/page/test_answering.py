@@ -297,9 +297,10 @@ def test_two_browsers_answer_at_once_and_one_wins(
         each.goto("/")
         open_card(each, "Which fox?")
     other.keyboard.press("c")
+    expect(other.locator("form.ask input[type=text]")).to_be_focused()
     other.keyboard.type("a badger")
     with other.expect_request("**/answer"):
-        other.keyboard.press("Enter")
+        other.keyboard.press("Control+Enter")
     page.keyboard.press("b")
     page.keyboard.press("Enter")
     expect(page.locator(".fate")).to_contain_text("Accepted, yours was the one")

@@ -118,7 +118,7 @@ def test_question_is_answered_in_words(
 def test_question_with_options_is_answered_in_own_words(
     page: Page, site: ThrowawayServer, agents: ThreadPoolExecutor, hand: Hand
 ) -> None:
-    """The place after the last option; its key leads into its field, and Enter there sends."""
+    """The place after the last option; its key leads into its field, and Ctrl+Enter there sends."""
     handle = site.agent().open("Which fox?", FOXES, free=True, other="Another animal")
     told = agents.submit(handle.value, PATIENCE)
     page.goto("/")
@@ -132,7 +132,7 @@ def test_question_with_options_is_answered_in_own_words(
     expect(send_button(page)).to_have_text("Write your own words")
     page.keyboard.type("a badger")
     if hand == "keys":
-        page.keyboard.press("Enter")
+        page.keyboard.press("Control+Enter")
     else:
         send_button(page).click()
     assert told.result(PATIENCE) == "a badger"
