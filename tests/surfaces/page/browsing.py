@@ -70,11 +70,15 @@ PHONE: Viewport = (390, 844)
 _HERE = Path(__file__).parent
 _AXE = _HERE / "data" / "axe.min.js"
 _RULES = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice")
+# To say where something is takes axe as long as to find it: that is done only where something was found.
 _RUN_AXE = """
-async (rules) => {
-  const found = await axe.run(document, { runOnly: { type: "tag", values: rules }, preload: false });
+async ([rules, part]) => {
+  const options = { runOnly: { type: "tag", values: rules }, preload: false, resultTypes: ["violations"] };
+  const look = (selectors) => axe.run(part ? { include: [part] } : document, { ...options, selectors });
+  const passes = await look(false);
+  const found = passes.violations.length ? await look(true) : passes;
   return {
-    passes: found.passes.length,
+    passes: passes.passes.length,
     violations: found.violations.map(({ id, impact, help, nodes }) => ({
       id, impact, help, places: nodes.map(({ target, failureSummary }) => [target.join(" "), failureSummary]),
     })),
@@ -114,6 +118,13 @@ class Mishaps:
     def clear(self) -> None:
         """Forget what was seen."""
         self.seen.clear()
+
+    def forget(self) -> list[str]:
+        """Begin anew, with nothing seen and nothing pardoned; return what would have failed the test."""
+        told = self.unpardoned
+        self.seen.clear()
+        self._pardoned.clear()
+        return told
 
     @property
     def unpardoned(self) -> list[str]:
@@ -229,14 +240,18 @@ def new_context(
     return context
 
 
-def axe(page: Page) -> list[str]:
-    """Return what the rules of WCAG 2.0 to 2.2 (A and AA) and of good practice find wrong on a page, a line each."""
-    session = page.context.new_cdp_session(page)
-    # Over the protocol, for the page's policy lets no script in, and is not to be weakened.
-    loaded = session.send("Runtime.evaluate", {"expression": _AXE.read_text(encoding="utf-8")})
-    session.detach()
-    assert "exceptionDetails" not in loaded, loaded["exceptionDetails"]
-    told = msgspec.convert(page.evaluate(_RUN_AXE, list(_RULES)), _Found)
+def axe(page: Page, part: str = "") -> list[str]:
+    """Return what the rules of WCAG 2.0 to 2.2 (A and AA) and of good practice find wrong on a page, a line each.
+
+    With `part` only that part of it is looked at: where the rest was looked at before.
+    """
+    if not page.evaluate("'axe' in window"):
+        session = page.context.new_cdp_session(page)
+        # Over the protocol, for the page's policy lets no script in, and is not to be weakened.
+        loaded = session.send("Runtime.evaluate", {"expression": _AXE.read_text(encoding="utf-8")})
+        session.detach()
+        assert "exceptionDetails" not in loaded, loaded["exceptionDetails"]
+    told = msgspec.convert(page.evaluate(_RUN_AXE, [list(_RULES), part]), _Found)
     assert told.passes, "axe looked at nothing."
     return [
         f"{violation.id} ({violation.impact}): {violation.help} | {place} | {' '.join(why.split())}"

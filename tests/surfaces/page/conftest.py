@@ -22,13 +22,16 @@ from tests.surfaces.page.browsing import (
     new_context,
     session_state,
 )
+from tests.surfaces.page.desk import Desk, SharedDesk
 
 __all__ = [
     "agents",
     "browser",
+    "desk",
     "mishaps",
     "page",
     "shared_browser",
+    "shared_desk",
     "site",
     "stranger",
     "theme",
@@ -49,6 +52,40 @@ def browser(shared_browser: SharedBrowser) -> Iterator[Browser]:
     """Give the browser to one test; see `SharedBrowser`."""
     with shared_browser.taken() as browser:
         yield browser
+
+
+@pytest.fixture(scope="session")
+def shared_desk(shared_browser: SharedBrowser) -> Iterator[SharedDesk]:
+    """Give the one desk of this process."""
+    desk = SharedDesk()
+    yield desk
+    with shared_browser.taken():
+        desk.clear_away()
+
+
+@pytest.fixture
+def desk(
+    browser: Browser,
+    shared_desk: SharedDesk,
+    theme: Theme,
+    viewport: Viewport,
+    request: pytest.FixtureRequest,
+) -> Iterator[Desk]:
+    """Give a page that is loaded already, on a store in which nothing waits; a file's `page` and `site` can be its own."""
+    failed = request.session.testsfailed
+    desk = shared_desk.sit_down(browser)
+    desk.look_like(theme, viewport)
+    yield desk
+    if request.session.testsfailed > failed:
+        shared_desk.clear_away()
+        return
+    noted = desk.mishaps.forget()
+    try:
+        desk.tidy()
+        assert noted == []
+    except BaseException:
+        shared_desk.clear_away()
+        raise
 
 
 @pytest.fixture

@@ -26,10 +26,10 @@ from tests.surfaces.page.answering import (
     marked,
     open_card,
     send_button,
-    shorten_the_beat,
     title_of_card,
 )
 from tests.surfaces.page.browsing import Mishaps
+from tests.surfaces.page.desk import Desk, come_to
 from tests.work_samples import DATABASE, PAGES, asking
 
 __all__: list[str] = []
@@ -37,6 +37,24 @@ __all__: list[str] = []
 Hand = Literal["keys", "mouse"]
 HANDS = pytest.mark.parametrize("hand", ["keys", "mouse"])
 FOXES = ["red fox", "blue fox", "grey fox"]
+
+
+@pytest.fixture
+def site(desk: Desk) -> ThrowawayServer:
+    """Give the server of the desk; each test answers what it asks."""
+    return desk.site
+
+
+@pytest.fixture
+def page(desk: Desk) -> Page:
+    """Give the page of the desk."""
+    return desk.page
+
+
+@pytest.fixture
+def mishaps(desk: Desk) -> Mishaps:
+    """Give what goes wrong there."""
+    return desk.mishaps
 
 
 def answer(page: Page, hand: Hand, *labels: str, keys: str, send: str = "Enter") -> None:
@@ -67,7 +85,7 @@ def test_question_is_answered_with_one_option(
     """The button is no button before, and says what would be sent after."""
     handle = site.agent().open("Which fox?", FOXES, body="There are **three**.")
     told = agents.submit(handle.value, PATIENCE)
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "Which fox?")
     expect(card.locator(".said strong")).to_have_text("three")
     expect(send_button(page)).to_have_text("Mark one first")
@@ -83,7 +101,7 @@ def test_question_is_answered_with_several_options(
     """What is marked twice is not marked; numbers mark as letters do."""
     handle = site.agent().open("Which foxes?", FOXES, multiple=True)
     told = agents.submit(handle.value, PATIENCE)
-    page.goto("/")
+    come_to(page)
     open_card(page, "Which foxes?")
     answer(page, hand, "red fox", "blue fox", "grey fox", "blue fox", keys="ab3b")
     assert told.result(PATIENCE) == ["red fox", "grey fox"]
@@ -97,7 +115,7 @@ def test_question_is_answered_in_words(
     """Lines and letters that are keys elsewhere are but text here."""
     handle = site.agent().open("Why?")
     told = agents.submit(handle.value, PATIENCE)
-    page.goto("/")
+    come_to(page)
     open_card(page, "Why?")
     field = page.locator("form.ask textarea")
     if hand == "keys":
@@ -121,7 +139,7 @@ def test_question_with_options_is_answered_in_own_words(
     """The place after the last option; its key leads into its field, and Ctrl+Enter there sends."""
     handle = site.agent().open("Which fox?", FOXES, free=True, other="Another animal")
     told = agents.submit(handle.value, PATIENCE)
-    page.goto("/")
+    come_to(page)
     open_card(page, "Which fox?")
     if hand == "keys":
         page.keyboard.press("d")
@@ -153,7 +171,7 @@ def test_several_questions_are_answered_at_once(
     )
     handle = site.agent().open(Prompt("Roll it out", fields=fields))
     told = agents.submit(handle.value, PATIENCE)
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "Roll it out")
     expect(card.locator(".qno")).to_have_text(["Q1", "Q2", "Q3"])
     expect(send_button(page)).to_have_text("Answer Q1 first")
@@ -196,7 +214,7 @@ def test_gate_is_passed_by_an_option(
     told = agents.submit(
         assent.pass_gate, site.agent(), "chunk-loop", "Chunk 2 of 5.", ids=["H1"], wait=PATIENCE
     )
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "Chunk Loop")
     assert card.locator(".choice .key").all_inner_texts() == ["1", "2", "3", "4"]
     answer(page, hand, "Skip to synthesis", keys="4")
@@ -214,7 +232,7 @@ def test_gate_takes_a_command_and_comes_back(
     told = agents.submit(
         assent.pass_gate, site.agent(), "chunk-loop", "Two.", ids=["H1"], keep=tasks.append, wait=PATIENCE
     )
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "Chunk Loop")
     first = card.locator("form")
     if hand == "keys":
@@ -243,20 +261,22 @@ def test_gate_answers_what_it_does_not_know_and_loses_nothing(
 ) -> None:
     """The sentence stands at the card, what was typed is still there, and nothing was decided."""
     told = agents.submit(assent.pass_gate, site.agent(), "chunk-loop", "Two.", ids=["H1"], wait=PATIENCE)
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "Chunk Loop")
     mishaps.pardon("status of 400")
     page.locator("#gate-command").fill("deselct H1")
     page.keyboard.press("Enter")
     expect(card.get_by_role("alert")).to_contain_text('I didn\'t recognize "deselct H1".')
     expect(page.locator("#gate-command")).to_have_value("deselct H1")
-    assert (marked(page), told.done()) == (0, False)
+    ask_id = page.url.rpartition("/")[2]
+    assert (marked(page), told.done(), site.person().show(ask_id).is_open) == (0, False, True)
     page.locator("#gate-command").fill("2")
     page.keyboard.press("Enter")
     expect(page.locator(".fate .big")).to_have_text("Deep-dive")
-    assert [ask.answer.values for ask in site.person().inbox(all_states=True) if ask.answer] == [
-        {"action": ("Deep-dive",)}
-    ]
+    assert told.result(PATIENCE) == Choice("Deep-dive")
+    answered = site.person().show(ask_id).answer
+    assert answered is not None
+    assert answered.values == {"action": ("Deep-dive",)}
 
 
 # Confirms
@@ -279,8 +299,11 @@ WAYS = [
 
 
 @proves("C32", "C33", "C34")
-@HANDS
-@pytest.mark.parametrize("way", WAYS, ids=["yes", "changes", "no"])
+@pytest.mark.parametrize(
+    ("hand", "way"),
+    [("keys", WAYS[0]), ("keys", WAYS[1]), ("mouse", WAYS[1]), ("keys", WAYS[2])],
+    ids=["yes by keys", "changes by keys", "changes by mouse", "no by keys"],
+)
 def test_confirm_is_settled(
     page: Page, site: ThrowawayServer, agents: ThreadPoolExecutor, tmp_path: Path, hand: Hand, way: Way
 ) -> None:
@@ -291,7 +314,7 @@ def test_confirm_is_settled(
     told = agents.submit(
         assent.confirm_plan, site.agent(), plan, "T1.1", "before", "Four files.", wait=PATIENCE
     )
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "Before task T1.1")
     expect(card.locator(".stem")).to_contain_text("Confirm (human) task T1.1")
     assert card.locator(".choice .key").all_inner_texts() == ["Y", "C", "N"]
@@ -335,7 +358,7 @@ def test_approval_gives_a_receipt_for_what_was_shown(
         life=timedelta(minutes=5),
         wait=PATIENCE,
     )
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "Drop a column")
     expect(card.locator(".stakes-top")).to_contain_text("irreversible")
     expect(card.locator(".stakes")).to_contain_text("may do exactly this, once, within 5 min of your yes")
@@ -369,7 +392,7 @@ def test_approval_that_is_rejected_is_a_no_to_the_agent(
     """And names who said so; no receipt was made."""
     agent = site.agent()
     told = agents.submit(agent.approve, "Drop a column", action=ACTION, wait=PATIENCE)
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "Drop a column")
     expect(card.locator(".stakes-top")).to_contain_text("No risk was declared")
     answer(page, hand, "Reject", keys="b")
@@ -385,20 +408,22 @@ OPTIONS = ["Apply", "Defer", "Skip", "LFG"]
 
 
 @proves("W42")
-@HANDS
 def test_findings_are_walked_through_with_their_four_options(
-    page: Page, site: ThrowawayServer, agents: ThreadPoolExecutor, tmp_path: Path, hand: Hand
+    page: Page, site: ThrowawayServer, agents: ThreadPoolExecutor, tmp_path: Path
 ) -> None:
-    """A real durable walk-through: apply, defer, skip, and the rest by itself; the document has what was applied."""
+    """A real durable walk-through: apply, defer, skip, and the rest by itself; the document has what was applied.
+
+    One card by keys, the next with the mouse.
+    """
     document = write_document(tmp_path, document_of(*NAMES))
     findings = merged_set(*(merged(name) for name in NAMES))
     agent = site.agent()
-    shorten_the_beat(page)
     told = agents.submit(agent.review, findings, document=document, durable=True, wait=PATIENCE)
-    page.goto("/")
+    come_to(page)
     steps = [("What should the agent do with", "a"), ("Finding 1 of 4", "a"), ("Finding 2 of 4", "b")]
     steps += [("Finding 3 of 4", "c"), ("Finding 4 of 4", "d"), ("Should the agent", "a")]
-    for title, letter in steps:
+    for number, (title, letter) in enumerate(steps):
+        hand = ("keys", "mouse")[number % 2]
         card = open_card(page, title)
         if title.startswith("Finding"):
             assert card.locator(".choice .key").all_inner_texts() == ["A", "B", "C", "D"]
@@ -438,7 +463,7 @@ def test_open_question_is_answered_beside_its_task(page: Page, site: ThrowawaySe
     agent = site.agent()
     agent.create_task("Login", task_id="task-1")
     handed = agent.hand_in(asking(DATABASE, PAGES))
-    page.goto("/")
+    come_to(page)
     card = open_card(page, "task-1")
     expect(card.locator(".task")).to_contain_text("Login")
     expect(card.locator(".task .tag")).to_have_text("blocked")
@@ -469,7 +494,7 @@ def test_open_question_that_is_dismissed_unblocks_its_task(
     agent = site.agent()
     agent.create_task("Login", task_id="task-1")
     handed = agent.hand_in(asking(DATABASE))
-    page.goto("/")
+    come_to(page)
     open_card(page, "task-1")
     if hand == "keys":
         page.keyboard.press("Shift+D")
