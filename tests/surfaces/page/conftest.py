@@ -72,20 +72,8 @@ def desk(
     request: pytest.FixtureRequest,
 ) -> Iterator[Desk]:
     """Give a page that is loaded already, on a store in which nothing waits; a file's `page` and `site` can be its own."""
-    failed = request.session.testsfailed
-    desk = shared_desk.sit_down(browser)
-    desk.look_like(theme, viewport)
-    yield desk
-    if request.session.testsfailed > failed:
-        shared_desk.clear_away()
-        return
-    noted = desk.mishaps.forget()
-    try:
-        desk.tidy()
-        assert noted == []
-    except BaseException:
-        shared_desk.clear_away()
-        raise
+    with shared_desk.taken(browser, request, theme, viewport) as desk:
+        yield desk
 
 
 @pytest.fixture

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 
+import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from assent.protocol.principal import Role
@@ -30,8 +32,9 @@ _LEAVE = """
 class Desk:
     """A store with its server, and a page of ana's on it. The beat is over at once: no test of it is made here."""
 
-    def __init__(self, browser: Browser, site: ThrowawayServer) -> None:
+    def __init__(self, browser: Browser, site: ThrowawayServer, *, is_kept: bool) -> None:
         self.site = site
+        self._is_kept = is_kept
         self.mishaps = Mishaps(site.url)
         state = session_state(site.url, site.token(Role.HUMAN, "ana"))
         self.context = new_context(
@@ -57,7 +60,8 @@ class Desk:
                 page.close()
         self.page.unroute_all(behavior="ignoreErrors")
         store = self.site.store
-        for ask in store.person("minder").inbox(all_projects=True):
+        waiting = [] if self._is_kept else store.person("minder").inbox(all_projects=True)
+        for ask in waiting:
             store.person("minder", project=ask.project).decline(ask.ask_id, "The test is over.")
         self.page.evaluate(_LEAVE)
         expect(self.page.locator("h1")).to_have_text("Walk-throughs")
@@ -65,18 +69,41 @@ class Desk:
 
 
 class SharedDesk:
-    """The desk of a process: made when it is first wanted, and anew after a test that failed at it."""
+    """The desk of many tests: made when it is first wanted, and anew after a test that failed at it.
 
-    def __init__(self) -> None:
+    With a `site` of yours everything in its store is left as it is.
+    """
+
+    def __init__(self, site: Callable[[], AbstractContextManager[ThrowawayServer]] | None = None) -> None:
+        self._site = site or _an_empty_site
+        self._is_kept = site is not None
         self._made: Desk | None = None
         self._stack = ExitStack()
 
-    def sit_down(self, browser: Browser) -> Desk:
-        """Give the desk."""
+    @contextmanager
+    def taken(
+        self, browser: Browser, request: pytest.FixtureRequest, theme: Theme, viewport: Viewport
+    ) -> Iterator[Desk]:
+        """Give the desk to one test; afterwards it is as it was before, and nothing went wrong at it."""
+        failed = request.session.testsfailed
+        desk = self._sit_down(browser)
+        desk.look_like(theme, viewport)
+        yield desk
+        if request.session.testsfailed > failed:
+            self.clear_away()
+            return
+        noted = desk.mishaps.forget()
+        try:
+            desk.tidy()
+            assert noted == []
+        except BaseException:
+            self.clear_away()
+            raise
+
+    def _sit_down(self, browser: Browser) -> Desk:
         if self._made is None:
-            store = self._stack.enter_context(throwaway(project="shop"))
-            site = self._stack.enter_context(ThrowawayServer(store))
-            self._made = Desk(browser, site)
+            site = self._stack.enter_context(self._site())
+            self._made = Desk(browser, site, is_kept=self._is_kept)
             self._stack.callback(self._made.context.close)
         return self._made
 
@@ -84,6 +111,12 @@ class SharedDesk:
         """Have none any more."""
         self._made = None
         self._stack.close()
+
+
+@contextmanager
+def _an_empty_site() -> Iterator[ThrowawayServer]:
+    with throwaway(project="shop") as store, ThrowawayServer(store) as server:
+        yield server
 
 
 def come_to(page: Page, place: str = "inbox") -> None:

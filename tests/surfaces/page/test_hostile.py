@@ -1,4 +1,4 @@
-"""A tenth of the hostile texts, in every place that somebody else writes in: nothing runs, leaves, hides or is in the way.
+"""A twentieth of the hostile texts, in every place that somebody else writes in: nothing runs, leaves, hides or is in the way.
 
 All three hundred of them are one of the trials of `make torture`.
 """
@@ -55,8 +55,8 @@ def test_tripwire_notices_each_way_that_a_text_could_act(page: Page, mishaps: Mi
 def test_hostile_text_everywhere_does_nothing_and_can_be_answered(
     window: Callable[..., Page], site: ThrowawayServer, mishaps: Mishaps, viewport: Viewport, tmp_path: Path
 ) -> None:
-    """Every card, run and page with thirty texts in it. At the desk one half of a tenth, on the phone the other."""
-    share = share_of(0 if viewport == PHONE else 1, 20)
+    """Every card, run and page with fifteen texts in it. At the desk one half of them, on the phone the other."""
+    share = share_of(0 if viewport == PHONE else 1, 40)
     planted = plant(site, share, tmp_path)
     page = window(secret=site.token(Role.HUMAN, "ana"))
     tour = Tour(page, Tripwire(page.context, mishaps), planted)

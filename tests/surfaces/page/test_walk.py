@@ -13,6 +13,7 @@ from assent.testing.server import ThrowawayServer
 from tests.cli.reviews import DOCUMENT, ROUND_OF_FIVE, document_of, merged, merged_set
 from tests.client.reviewing import reply_to, write_document
 from tests.surfaces.page.browsing import Mishaps, Theme, Viewport, axe
+from tests.surfaces.page.desk import Desk, come_to
 from tests.surfaces.page.in_node import call
 
 __all__: list[str] = []
@@ -23,13 +24,16 @@ NARROW: Viewport = (320, 640)
 class Review:
     """A durable review that an agent goes on with after each answer of ana's."""
 
-    def __init__(self, site: ThrowawayServer, document: Path, findings: Any) -> None:
-        self._agent, self._ana = site.agent("doc-review"), site.person("ana")
+    def __init__(self, site: ThrowawayServer, document: Path, findings: Any, project: str = "shop") -> None:
+        self._agent, self._ana = (
+            site.agent("doc-review", project=project),
+            site.person("ana", project=project),
+        )
         self._document, self._findings = document, findings
         self.go_on()
         [ask] = self._agent.inbox()
         self.flow_id = str(ask.key).rpartition(":")[0]
-        self.address = f"/#/walk/shop/{self.flow_id}"
+        self.address = f"walk/{project}/{self.flow_id}"
 
     def go_on(self) -> None:
         """Drive it until it waits again, or is over."""
@@ -60,6 +64,24 @@ class Review:
 
 
 @pytest.fixture
+def site(desk: Desk) -> ThrowawayServer:
+    """Give the server of the desk, on which nothing waits."""
+    return desk.site
+
+
+@pytest.fixture
+def page(desk: Desk) -> Page:
+    """Give the page of the desk, which is loaded already."""
+    return desk.page
+
+
+@pytest.fixture
+def mishaps(desk: Desk) -> Mishaps:
+    """Give what goes wrong there."""
+    return desk.mishaps
+
+
+@pytest.fixture
 def review(site: ThrowawayServer, tmp_path: Path) -> Review:
     """Give a review of five findings that waits for its first answer."""
     return Review(site, write_document(tmp_path, DOCUMENT), ROUND_OF_FIVE)
@@ -67,7 +89,7 @@ def review(site: ThrowawayServer, tmp_path: Path) -> Review:
 
 def test_page_follows_a_review_live_to_its_report(page: Page, review: Review) -> None:
     """Every answer moves it, whoever gave it and wherever; nothing is loaded anew by hand."""
-    page.goto(review.address)
+    come_to(page, review.address)
     expect(page.get_by_text("Which way should it go?")).to_be_visible()
     steps = page.get_by_role("list", name="Findings of this walk-through")
     expect(steps.get_by_role("listitem")).to_have_text(["1 P0", "2 P1", "3 P1", "4 P2", "5 P2"])
@@ -93,7 +115,7 @@ def test_page_follows_a_review_live_to_its_report(page: Page, review: Review) ->
 def test_question_is_one_click_away(page: Page, review: Review) -> None:
     """It is answered in the inbox, like all others; from there the way back is as short."""
     review.answer("A")
-    page.goto(review.address)
+    come_to(page, review.address)
     page.get_by_role("link", name="Answer it").click()
     expect(page).to_have_url(re.compile(rf"#/inbox/shop/{review.ask_id}$"))
     page.get_by_role("link", name="The whole walk-through").click()
@@ -103,7 +125,7 @@ def test_question_is_one_click_away(page: Page, review: Review) -> None:
 def test_preview_shows_what_one_word_would_do(page: Page, review: Review) -> None:
     """In the groups in which it would happen; what is recommended otherwise says so."""
     review.answer("C")
-    page.goto(review.address)
+    come_to(page, review.address)
     expect(page.get_by_text("This is what will happen. Nothing of it has been done yet.")).to_be_visible()
     group = page.get_by_role("region", name="Appending to Open Questions (5):")
     expect(group.get_by_role("listitem")).to_have_count(5)
@@ -119,7 +141,7 @@ def test_failures_come_first_in_the_report(page: Page, site: ThrowawayServer, tm
     review.answer("B")
     document.write_text(document_of("two"))
     review.answer("Proceed")
-    page.goto(review.address)
+    come_to(page, review.address)
     first = page.locator(".walk > .bucket").first
     expect(first.get_by_role("heading")).to_have_text(re.compile(r"Failed \(1\)"))
     expect(first).to_contain_text("Apply failed: ")
@@ -129,7 +151,7 @@ def test_failures_come_first_in_the_report(page: Page, site: ThrowawayServer, tm
 def test_review_that_was_left_says_so(page: Page, review: Review) -> None:
     """And that nothing was applied."""
     review.answer("A")
-    page.goto(review.address)
+    come_to(page, review.address)
     review.decline()
     expect(page.get_by_role("heading", name="Walk-through left")).to_be_visible()
     expect(page.get_by_text("It was left: the last question was declined.")).to_be_visible()
@@ -142,21 +164,26 @@ def test_long_walk_is_a_bar(page: Page, site: ThrowawayServer, tmp_path: Path) -
     review = Review(site, document, merged_set(*map(merged, names)))
     for reply in ("A", "A", "C"):
         review.answer(reply)
-    page.goto(review.address)
+    come_to(page, review.address)
     expect(page.get_by_text("Finding 3 of 30: 1 applied, 1 skipped, 28 to decide")).to_be_visible()
     expect(page.locator(".stepbar rect.past")).to_have_count(2)
     assert axe(page) == []
 
 
 def test_list_has_the_reviews_of_a_project_newest_first(
-    page: Page, site: ThrowawayServer, review: Review, tmp_path: Path
+    page: Page, site: ThrowawayServer, tmp_path: Path
 ) -> None:
     """Those that wait and those that are over; where there is none, how to begin one."""
-    review.finish()
+    Review(site, write_document(tmp_path, DOCUMENT), ROUND_OF_FIVE, "docs").finish()
     folder = tmp_path / "second"
     folder.mkdir()
-    Review(site, write_document(folder, document_of("one", "two")), merged_set(merged("one"), merged("two")))
-    page.goto("/#/walk/shop")
+    Review(
+        site,
+        write_document(folder, document_of("one", "two")),
+        merged_set(merged("one"), merged("two")),
+        "docs",
+    )
+    come_to(page, "walk/docs")
     rows = page.get_by_role("region", name="Walk-throughs").get_by_role("listitem")
     expect(rows).to_have_count(2)
     expect(rows.first).to_contain_text("waits for you")
@@ -168,10 +195,10 @@ def test_list_has_the_reviews_of_a_project_newest_first(
 def test_place_without_a_review_says_so(page: Page, site: ThrowawayServer, mishaps: Mishaps) -> None:
     """An address that leads nowhere, and a project that has none."""
     mishaps.pardon("status of 404")
-    site.agent().open("Which?", ["A", "B"])
-    page.goto("/#/walk/shop")
+    site.agent(project="bare").open("Which?", ["A", "B"])
+    come_to(page, "walk/bare")
     expect(page.get_by_role("heading", name="No walk-through yet")).to_be_visible()
-    page.goto("/#/walk/shop/review:nothing")
+    come_to(page, "walk/bare/review:nothing")
     expect(page.get_by_role("heading", name="There is no such walk-through")).to_be_visible()
 
 
@@ -183,7 +210,7 @@ def test_hidden_characters_of_findings_are_marks(page: Page, site: ThrowawayServ
         site, document, merged_set(merged("one", title=evil, section=evil), merged("two", title=evil))
     )
     review.answer("A")
-    page.goto(review.address)
+    come_to(page, review.address)
     expect(page.locator(".walk .hostile").first).to_have_text("U+202E")
     review.answer("C")
     review.answer("C")
@@ -206,12 +233,12 @@ def test_walk_through_is_for_everybody_to_read(
     ):
         for reply in replies:
             review.answer(reply)
-        page.goto(review.address)
+        come_to(page, review.address)
         expect(page.get_by_text(words)).to_be_visible()
         assert axe(page) == [], (theme, words)
         assert page.evaluate("document.documentElement.scrollWidth") <= viewport[0]
         assert page.evaluate("document.querySelector('main').scrollWidth") <= viewport[0]
-    page.goto("/#/walk")
+    come_to(page, "walk")
     expect(page.get_by_role("region", name="Walk-throughs")).to_be_visible()
     assert axe(page) == [], theme
 
