@@ -1,13 +1,15 @@
 """History in a real browser: what ended and how, the event log, one run."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
 from assent.protocol.ask import Kind
+from assent.protocol.principal import Role
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
 from tests.surfaces.page.a_day import (
@@ -20,7 +22,8 @@ from tests.surfaces.page.a_day import (
     new_clock,
     run_three_turns,
 )
-from tests.surfaces.page.browsing import DESKTOP, Mishaps, Theme, Viewport, axe
+from tests.surfaces.page.browsing import DESKTOP, Mishaps, SharedBrowser, Theme, Viewport, axe
+from tests.surfaces.page.desk import Desk, SharedDesk, come_to
 
 __all__: list[str] = []
 
@@ -42,8 +45,8 @@ ENDED = [
 ]
 
 
-@pytest.fixture
-def site() -> Iterator[ThrowawayServer]:
+@contextmanager
+def a_past() -> Iterator[ThrowawayServer]:
     """Give a server on a store with a known past, in which a run has ended."""
     clock = new_clock(HAPPENED)
     with throwaway(project="checkout", clock=clock) as store:
@@ -54,8 +57,8 @@ def site() -> Iterator[ThrowawayServer]:
             yield server
 
 
-@pytest.fixture
-def busy_site() -> Iterator[ThrowawayServer]:
+@contextmanager
+def a_busy_past() -> Iterator[ThrowawayServer]:
     """Give a server with more past than one page holds."""
     many = tuple(
         Happening(
@@ -70,6 +73,49 @@ def busy_site() -> Iterator[ThrowawayServer]:
     )
     with a_known_site(*many) as server:
         yield server
+
+
+@pytest.fixture(scope="module")
+def known_desk(shared_browser: SharedBrowser) -> Iterator[SharedDesk]:
+    """Give the desk of this file."""
+    desk = SharedDesk(a_past)
+    yield desk
+    with shared_browser.taken():
+        desk.clear_away()
+
+
+@pytest.fixture(scope="module")
+def busy_desk(shared_browser: SharedBrowser) -> Iterator[SharedDesk]:
+    """Give a desk with more past than one page holds."""
+    desk = SharedDesk(a_busy_past)
+    yield desk
+    with shared_browser.taken():
+        desk.clear_away()
+
+
+@pytest.fixture
+def desk(
+    browser: Browser,
+    known_desk: SharedDesk,
+    theme: Theme,
+    viewport: Viewport,
+    request: pytest.FixtureRequest,
+) -> Iterator[Desk]:
+    """Give a page that is loaded already, on a store that stays as it is."""
+    with known_desk.taken(browser, request, theme, viewport) as desk:
+        yield desk
+
+
+@pytest.fixture
+def page(desk: Desk) -> Page:
+    """Give its page."""
+    return desk.page
+
+
+@pytest.fixture
+def mishaps(desk: Desk) -> Mishaps:
+    """Give what goes wrong there."""
+    return desk.mishaps
 
 
 def titles(page: Page) -> list[str]:
@@ -95,7 +141,7 @@ def numbers_of(page: Page) -> list[int]:
 @pytest.fixture
 def answers(page: Page) -> Page:
     """Give what has ended."""
-    page.goto("/#/history/answers")
+    come_to(page, "history/answers")
     expect(row(page, "Widen the window?")).to_be_visible()
     return page
 
@@ -139,31 +185,62 @@ def test_kind_and_project_narrow_the_list(answers: Page) -> None:
     assert titles(answers) == ["Pin pillow?", "Round half to even?", "Which fixture?", "Keep the old SDK?"]
 
 
-def test_new_end_is_offered_and_moves_nothing_by_itself(answers: Page, site: ThrowawayServer) -> None:
-    """The list stays where the eye is until somebody wants the newer ones."""
-    person = site.person("bob", project="handbook")
-    [waiting] = [ask for ask in person.inbox() if ask.prompt.title == "Which tone?"]
-    person.answer(waiting.ask_id, "2")
-    newer = answers.get_by_role("button", name="1 newer: show")
-    expect(newer).to_be_visible()
-    assert "Which tone?" not in titles(answers)
-    newer.click()
-    expect(row(answers, "Which tone?")).to_be_visible()
-    assert titles(answers)[0] == "Which tone?"
-    expect(newer).to_have_count(0)
+class TestNew:
+    """A store of its own, in which something happens."""
+
+    @pytest.fixture
+    def site(self) -> Iterator[ThrowawayServer]:
+        """Give a server with the same past."""
+        with a_past() as server:
+            yield server
+
+    @pytest.fixture
+    def mishaps(self, site: ThrowawayServer) -> Iterator[Mishaps]:
+        """Give what goes wrong in its windows: nothing."""
+        noted = Mishaps(site.url)
+        yield noted
+        assert noted.unpardoned == []
+
+    @pytest.fixture
+    def page(self, window: Callable[..., Page], site: ThrowawayServer) -> Page:
+        """Give a page of ana's."""
+        return window(secret=site.token(Role.HUMAN, "ana"))
+
+    def test_new_end_is_offered_and_moves_nothing_by_itself(self, page: Page, site: ThrowawayServer) -> None:
+        """The list stays where the eye is until somebody wants the newer ones."""
+        page.goto("/#/history/answers")
+        expect(row(page, "Widen the window?")).to_be_visible()
+        person = site.person("bob", project="handbook")
+        [waiting] = [ask for ask in person.inbox() if ask.prompt.title == "Which tone?"]
+        person.answer(waiting.ask_id, "2")
+        newer = page.get_by_role("button", name="1 newer: show")
+        expect(newer).to_be_visible()
+        assert "Which tone?" not in titles(page)
+        newer.click()
+        expect(row(page, "Which tone?")).to_be_visible()
+        assert titles(page)[0] == "Which tone?"
+        expect(newer).to_have_count(0)
 
 
 class TestMany:
     """More than a page holds."""
 
     @pytest.fixture
-    def site(self, busy_site: ThrowawayServer) -> ThrowawayServer:
-        """Give the busy server."""
-        return busy_site
+    def desk(
+        self,
+        browser: Browser,
+        busy_desk: SharedDesk,
+        theme: Theme,
+        viewport: Viewport,
+        request: pytest.FixtureRequest,
+    ) -> Iterator[Desk]:
+        """Give the busy one."""
+        with busy_desk.taken(browser, request, theme, viewport) as desk:
+            yield desk
 
     def test_older_ones_are_loaded_page_by_page_without_gap_or_duplicate(self, page: Page) -> None:
         """Until there are no more, and then the button is gone."""
-        page.goto("/#/history/answers")
+        come_to(page, "history/answers")
         rows, older = (
             page.locator("table.history tbody tr"),
             page.get_by_role("button", name="Load older ones"),
@@ -178,7 +255,7 @@ class TestMany:
 
     def test_search_reads_on_by_itself_until_it_has_found_or_seen_all(self, page: Page) -> None:
         """The oldest one, which no page has shown yet."""
-        page.goto("/#/history/answers")
+        come_to(page, "history/answers")
         expect(page.locator("table.history tbody tr")).to_have_count(50)
         search(page, "Question #000")
         expect(row(page, "Question #000")).to_be_visible()
@@ -186,7 +263,7 @@ class TestMany:
 
     def test_log_is_read_from_its_end_and_says_how_far(self, page: Page) -> None:
         """Whoever wants more reads on; a search goes through all of it."""
-        page.goto("/#/history/log/shop")
+        come_to(page, "history/log/shop")
         entries = page.locator(".event")
         expect(entries).to_have_count(100)
         head = numbers_of(page)[0]
@@ -204,7 +281,7 @@ class TestMany:
 
 def test_event_of_the_log_opens_as_json_and_hides_nothing(page: Page) -> None:
     """Exactly what was written, with marks for what cannot be seen."""
-    page.goto("/#/history/log/handbook")
+    come_to(page, "history/log/handbook")
     search(page, "ask.opened ship")
     entry = page.locator(".event")
     expect(entry).to_have_count(1)
@@ -231,7 +308,7 @@ def test_number_of_an_event_leads_to_it_in_the_log(answers: Page) -> None:
 
 def test_run_is_told_from_its_start_to_its_end_with_its_links(page: Page) -> None:
     """Iterations with how long they took, the ask in it, what it was told to do."""
-    page.goto("/#/history/run")
+    come_to(page, "history/run")
     page.get_by_role("link", name=RUN).click()
     moments = page.locator(".moment-words")
     expect(moments).to_have_count(15)
@@ -255,7 +332,7 @@ def test_run_is_told_from_its_start_to_its_end_with_its_links(page: Page) -> Non
 def test_run_that_is_not_there_is_said_plainly(page: Page, mishaps: Mishaps) -> None:
     """No empty story."""
     mishaps.pardon("404")  # the reply that there is none is noted by the browser
-    page.goto("/#/history/run/ledger/run-nobody")
+    come_to(page, "history/run/ledger/run-nobody")
     expect(page.get_by_text("There is no such run.")).to_be_visible()
 
 
@@ -271,7 +348,7 @@ def test_pages_are_accessible_and_scroll_one_way(page: Page, theme: Theme, viewp
         "run": ".chooser a",
     }
     for path, part in shown.items():
-        page.goto(f"/#/history/{path}")
+        come_to(page, f"history/{path}")
         expect(page.locator(part).first).to_be_visible()
         assert axe(page) == [], (path, theme, viewport)
         assert page.evaluate(OVERFLOWS) == [], (path, viewport)

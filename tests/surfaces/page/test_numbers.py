@@ -1,19 +1,19 @@
 """Numbers in a real browser: the figures of a known day, drawn to the window, in words and as tables."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
-from assent.testing import throwaway
+from assent.protocol.principal import Role
 from assent.testing.server import ThrowawayServer
 from tests.surfaces.page.a_day import a_known_site
-from tests.surfaces.page.browsing import DESKTOP, Theme, Viewport, axe
+from tests.surfaces.page.browsing import DESKTOP, SharedBrowser, Theme, Viewport, axe
+from tests.surfaces.page.desk import Desk, SharedDesk, come_to
 
 __all__: list[str] = []
 
-SLOW = 20_000
 NARROW: Viewport = (320, 640)
 ZOOMED: Viewport = (720, 450)
 PLOTS = ("Asks per hour", "Time to answer, by kind", "Time agents spent waiting", "How asks ended")
@@ -21,17 +21,38 @@ OVERFLOWS = """() => [document.documentElement, ...document.querySelectorAll(".p
   .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.className)"""
 
 
+@pytest.fixture(scope="module")
+def known_desk(shared_browser: SharedBrowser) -> Iterator[SharedDesk]:
+    """Give the desk of this file."""
+    desk = SharedDesk(a_known_site)
+    yield desk
+    with shared_browser.taken():
+        desk.clear_away()
+
+
 @pytest.fixture
-def site() -> Iterator[ThrowawayServer]:
-    """Give a server on a store whose figures are known; it is half past twelve there."""
-    with a_known_site() as server:
-        yield server
+def desk(
+    browser: Browser,
+    known_desk: SharedDesk,
+    theme: Theme,
+    viewport: Viewport,
+    request: pytest.FixtureRequest,
+) -> Iterator[Desk]:
+    """Give a page that is loaded already, on a store that stays as it is."""
+    with known_desk.taken(browser, request, theme, viewport) as desk:
+        yield desk
+
+
+@pytest.fixture
+def page(desk: Desk) -> Page:
+    """Give its page."""
+    return desk.page
 
 
 @pytest.fixture
 def numbers(page: Page) -> Page:
     """Give today's figures."""
-    page.goto("/#/numbers")
+    come_to(page, "numbers")
     expect(page.locator(".plot svg.drawn")).to_have_count(4)
     return page
 
@@ -103,17 +124,6 @@ def test_week_counts_the_days_before_too(numbers: Page) -> None:
     assert (len(rows), rows[-2:]) == (7, [["Mon 14 Jan", "2", "0", "0"], ["Tue 15 Jan", "6", "2", "2"]])
 
 
-def test_new_ask_is_counted_without_a_reload(numbers: Page, site: ThrowawayServer) -> None:
-    """Figures follow what happens."""
-    site.agent("coder", project="edge").open("One more?", ["A", "B"])
-    expect(numbers.locator(".tiles > div", has_text="Waiting now").locator("dd")).to_contain_text(
-        "3", timeout=SLOW
-    )
-    expect(
-        numbers.get_by_text("The busiest hour was 12:00 to 13:00, with 3 asks; all of them still wait.")
-    ).to_be_visible()
-
-
 def test_plots_are_drawn_to_the_width_that_there_is_and_text_keeps_its_size(numbers: Page) -> None:
     """A phone shows the same letters, and not a smaller picture of them."""
     look = """(svg) => [svg.getBoundingClientRect().width, svg.parentElement.clientWidth,
@@ -157,14 +167,39 @@ def test_page_is_accessible_and_scrolls_one_way(numbers: Page, theme: Theme, vie
     assert numbers.evaluate(OVERFLOWS) == []
 
 
+class TestNew:
+    """A store of its own, in which something happens."""
+
+    @pytest.fixture
+    def site(self) -> Iterator[ThrowawayServer]:
+        """Give a server on a store whose figures are known; it is half past twelve there."""
+        with a_known_site() as server:
+            yield server
+
+    @pytest.fixture
+    def page(self, window: Callable[..., Page], site: ThrowawayServer) -> Page:
+        """Give a page of ana's."""
+        return window(secret=site.token(Role.HUMAN, "ana"))
+
+    def test_new_ask_is_counted_without_a_reload(self, page: Page, site: ThrowawayServer) -> None:
+        """Figures follow what happens."""
+        page.goto("/#/numbers")
+        waiting = page.locator(".tiles > div", has_text="Waiting now").locator("dd")
+        expect(waiting).to_contain_text("2")
+        site.agent("coder", project="edge").open("One more?", ["A", "B"])
+        expect(waiting).to_contain_text("3")
+        expect(
+            page.get_by_text("The busiest hour was 12:00 to 13:00, with 3 asks; all of them still wait.")
+        ).to_be_visible()
+
+
 class TestNothing:
     """A store in which nothing happened."""
 
     @pytest.fixture
-    def site(self) -> Iterator[ThrowawayServer]:
-        """Give an empty server."""
-        with throwaway(project="shop") as store, ThrowawayServer(store) as server:
-            yield server
+    def page(self, window: Callable[..., Page], site: ThrowawayServer) -> Page:
+        """Give a page of ana's on an empty store."""
+        return window(secret=site.token(Role.HUMAN, "ana"))
 
     def test_day_without_asks_says_so_kindly(self, page: Page) -> None:
         """No empty axes."""
