@@ -8,11 +8,13 @@ import select
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
 from assent.client.identity import AGENT_MARKS
+from tools.warm import spawn
 
 __all__ = ["Peer", "clean_environment"]
 
@@ -38,11 +40,17 @@ def clean_environment(runtime: Path) -> dict[str, str]:
 class Peer:
     """One process of one side."""
 
-    def __init__(self, side: str, role: str, store: Path, runtime: Path) -> None:
-        self._process = subprocess.Popen(
+    def __init__(self, side: str, role: str, store: Path, runtime: Path, *, is_warm: bool = False) -> None:
+        environment = clean_environment(runtime)
+        if is_warm:
+            # A fork has the paths of its Python, which are ours.
+            del environment["PYTHONPATH"]
+            environment |= {name: value for name, value in os.environ.items() if name.startswith("PYTHON")}
+        start: Callable[..., subprocess.Popen[bytes]] = spawn if is_warm else subprocess.Popen
+        self._process = start(
             [sys.executable, "-m", "bench.child", side, role, str(store)],
             cwd=ROOT,
-            env=clean_environment(runtime),
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )

@@ -56,6 +56,8 @@ class Scale:
     """New asks that the page draws, and answers that are sent from it, a repetition."""
     terminal_asks: int
     """Asks that wait in the terminal inbox."""
+    is_warm: bool = False
+    """Whether processes are forked from a Python that has loaded the package: they begin sooner, and share its memory."""
 
 
 FULL = Scale(
@@ -85,28 +87,29 @@ FULL = Scale(
     terminal_asks=1_000,
 )
 QUICK = Scale(
-    repetitions=2,
-    wakes=20,
-    waiting=20,
-    runs=10,
+    repetitions=1,
+    wakes=10,
+    waiting=3,
+    runs=3,
     drivers=2,
-    lone=40,
-    crowd=200,
-    callers=20,
-    writers=4,
-    writing_seconds=0.3,
-    idle_seconds=2.0,
-    pending=500,
-    stored=(10_000, 100_000),
-    late=40,
-    findings=60,
-    server_repetitions=2,
-    poll_repetitions=2,
-    server_wakes=10,
-    polls=100,
-    sockets=20,
-    requests=20,
-    page_asks=60,
-    page_draws=2,
-    terminal_asks=100,
+    lone=10,
+    crowd=40,
+    callers=4,
+    writers=2,
+    writing_seconds=0.1,
+    idle_seconds=0.5,
+    pending=20,
+    stored=(500, 5_000),
+    late=10,
+    findings=20,
+    server_repetitions=1,
+    poll_repetitions=1,
+    server_wakes=5,
+    polls=10,
+    sockets=5,
+    requests=5,
+    page_asks=30,
+    page_draws=1,
+    terminal_asks=10,
+    is_warm=True,
 )

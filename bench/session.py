@@ -61,7 +61,9 @@ class Session:
 
     def start(self, stack: ExitStack, side: str, role: str = "agent", store: Path | None = None) -> Peer:
         """Start a process of a side; the stack ends it."""
-        return stack.enter_context(Peer(side, role, store or self.store(side), self.runtime))
+        return stack.enter_context(
+            Peer(side, role, store or self.store(side), self.runtime, is_warm=self.scale.is_warm)
+        )
 
     def repetitions(self, count: int | None = None) -> Iterator[int]:
         """Count the repetitions, or so many, and tell on standard error how far we are."""

@@ -44,6 +44,7 @@ import msgspec
 
 __all__ = ["COLD", "run", "spawn"]
 
+PACKAGE = "assent"
 COLD = "ASSENT_COLD"
 """A setting of the tests: with any value nothing is forked."""
 ROOT = Path(__file__).resolve().parents[1]
@@ -90,16 +91,17 @@ def spawn(
     *,
     has_terminal: bool = False,
     ignores: Sequence[int] = (),
+    loaded: str = PACKAGE,
     **options: Any,
 ) -> subprocess.Popen[Any]:
     """Start a program as `subprocess.Popen` does.
 
     With `has_terminal` its standard input becomes the terminal that controls its session; signals in `ignores` are
-    ignored from its first moment on.
+    ignored from its first moment on. `loaded` names a module that the warm Python has loaded in place of the whole package.
     """
     if _can_fork(words, options):
         with contextlib.suppress(_NotHereError):
-            return _Forked(words, has_terminal, ignores, options)
+            return _Forked(words, has_terminal, ignores, loaded, options)
     if has_terminal or ignores:
         prelude = [*(sys.executable, "-S", "-c", _TAKE_TERMINAL), "x" * has_terminal]
         words = [*prelude, ",".join(str(int(number)) for number in ignores), *words]
@@ -163,14 +165,19 @@ class _Forked(subprocess.Popen[Any]):
     _waitpid_lock: threading.Lock
 
     def __init__(
-        self, words: Sequence[str], has_terminal: bool, ignores: Sequence[int], options: Mapping[str, Any]
+        self,
+        words: Sequence[str],
+        has_terminal: bool,
+        ignores: Sequence[int],
+        loaded: str,
+        options: Mapping[str, Any],
     ) -> None:
-        self._order = (has_terminal, [int(number) for number in ignores], options)
+        self._order = (has_terminal, [int(number) for number in ignores], loaded, options)
         self._ended = -1
         super().__init__(list(words), **options)
 
     def _execute_child(self, words: list[str], *rest: Any) -> None:
-        has_terminal, ignores, options = self._order
+        has_terminal, ignores, loaded, options = self._order
         pipes = rest[9:15]  # ours and theirs: in, out, err
         given = (pipes[0], pipes[3], pipes[5])
         standard = [own if number == -1 else number for own, number in enumerate(given)]
@@ -185,7 +192,7 @@ class _Forked(subprocess.Popen[Any]):
             has_terminal=has_terminal,
             ignores=ignores,
         )
-        self._ended, self.pid = _warm().start(order, [*standard, *passed])
+        self._ended, self.pid = _warm(loaded).start(order, [*standard, *passed])
         self._child_created = True
         self._close_pipe_fds(*pipes)
 
@@ -216,13 +223,13 @@ class _Forked(subprocess.Popen[Any]):
 
 
 class _Warm:
-    """The warm Python, seen from the tests."""
+    """A warm Python, seen from the tests."""
 
-    def __init__(self) -> None:
+    def __init__(self, loaded: str) -> None:
         self._control, theirs = socket.socketpair()
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tools.warm", str(theirs.fileno())],
+            [sys.executable, "-m", "tools.warm", str(theirs.fileno()), loaded],
             cwd=ROOT,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
@@ -259,16 +266,16 @@ class _Warm:
             self._process.wait()
 
 
-_known: list[_Warm] = []
+_known: dict[str, _Warm] = {}
 _starting = threading.Lock()
 
 
-def _warm() -> _Warm:
-    """Return the warm Python of this process."""
+def _warm(loaded: str) -> _Warm:
+    """Return the warm Python of this process that has loaded this."""
     with _starting:
-        if not _known or _known[-1].owner != os.getpid():
-            _known[:] = [_Warm()]
-        return _known[-1]
+        if loaded not in _known or _known[loaded].owner != os.getpid():
+            _known[loaded] = _Warm(loaded)
+        return _known[loaded]
 
 
 # The warm Python itself
@@ -280,10 +287,12 @@ class _Received(NamedTuple):
     descriptors: list[int]
 
 
-def _load() -> None:
-    """Import the package, but for what belongs to frameworks of others."""
-    package = importlib.import_module("assent")
-    for found in pkgutil.walk_packages(package.__path__, "assent."):
+def _load(name: str) -> None:
+    """Import this module; of the package everything, but for what belongs to frameworks of others."""
+    package = importlib.import_module(name)
+    if name != PACKAGE:
+        return
+    for found in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."):
         if not found.name.startswith(_NOT_LOADED):
             importlib.import_module(found.name)
 
@@ -443,7 +452,7 @@ def _end(status: int) -> NoReturn:
 
 if __name__ == "__main__":
     faulthandler.enable()
-    _load()
+    _load(sys.argv[2])
     assert threading.active_count() == 1
     gc.collect()
     gc.freeze()

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from bench.__main__ import main
 from bench.figure import Figure, Reading, render_figure
 from tests.patience import PATIENCE
 
@@ -17,13 +18,25 @@ __all__: list[str] = []
 ROOT = Path(__file__).parents[2]
 
 
-def run_quickly(tmp_path: Path, *parts: str) -> tuple[subprocess.CompletedProcess[str], list[dict[str, Any]]]:
-    """Measure these parts on a small scale; return how it went and the figures."""
-    report = tmp_path / "report.json"
-    folder = tmp_path / "stores"
+def run_quickly(tmp_path: Path, *parts: str, repetitions: int = 1) -> list[dict[str, Any]]:
+    """Measure these parts on a small scale, in this process; return the figures."""
     only = [word for part in parts for word in ("--only", part)]
+    report, folder = tmp_path / "report.json", tmp_path / "stores"
+    often = ("--repetitions", str(repetitions))
+    assert main(["--quick", *only, *often, "--json", str(report), "--folder", str(folder)]) == 0
+    assert not folder.exists()
+    figures: list[dict[str, Any]] = json.loads(report.read_text())["figures"]
+    assert all(
+        len(figure["ours"]) == repetitions and figure["verdict"] for figure in figures if figure["goal"]
+    )
+    return figures
+
+
+def test_quick_run_prints_what_each_start_adds(tmp_path: Path) -> None:
+    """Run as its own program. Whatever the figures are, it succeeds: timings decide nothing."""
+    words = ("--quick", "--only", "start", "--folder", str(tmp_path / "stores"))
     done = subprocess.run(
-        [sys.executable, "-m", "bench", "--quick", *only, "--json", str(report), "--folder", str(folder)],
+        [sys.executable, "-m", "bench", *words],
         cwd=ROOT,
         capture_output=True,
         text=True,
@@ -31,36 +44,35 @@ def run_quickly(tmp_path: Path, *parts: str) -> tuple[subprocess.CompletedProces
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    assert not folder.exists()
-    figures = json.loads(report.read_text())["figures"]
-    assert all(len(figure["ours"]) == 2 and figure["verdict"] for figure in figures if figure["goal"])
-    return done, figures
+    assert "import assent, added" in done.stdout
+    assert "assent hook, nothing to ask, added" in done.stdout
 
 
-def test_quick_run_prints_each_figure_beside_its_floor_and_goal(tmp_path: Path) -> None:
-    """Whatever the figures are, the run succeeds: timings decide nothing."""
-    done, _ = run_quickly(tmp_path, "wake", "start")
+def test_quick_run_prints_each_figure_beside_its_floor_and_goal(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Wakes, each beside one commit and one datagram, as often as it is told."""
+    run_quickly(tmp_path, "wake", repetitions=2)
+    told, progress = capsys.readouterr()
     wake = (
         r"1 waiting, p50 +[\d.]+ ms +bare [\d.]+ +\d+\.\d\dx \[.+\] +goal at most 1\.50x +(reached|missed by)"
     )
-    assert re.search(wake, done.stdout), done.stdout
-    assert "import assent, added" in done.stdout
-    assert "assent hook, nothing to ask, added" in done.stdout
-    assert "repetition 2 of 2" in done.stderr
+    assert re.search(wake, told), told
+    assert "repetition 2 of 2" in progress
 
 
 def test_quick_run_measures_ack_and_result_against_one_bare_commit(tmp_path: Path) -> None:
     """ACK within twice and RESULT within four times a commit and a wake, with one active run and with many."""
-    _, figures = run_quickly(tmp_path, "steer")
+    figures = run_quickly(tmp_path, "steer")
     goals = {figure["name"]: figure["goal"] for figure in figures if figure["goal"]}
     assert goals == {
         f"{type_}, {runs}, {share}": goal
         for type_, goal in (("ACK", 2.0), ("RESULT", 4.0))
-        for runs in ("1 run", "10 runs")
+        for runs in ("1 run", "3 runs")
         for share in ("p50", "p99")
     }
     told = {figure["name"]: figure for figure in figures}
-    for runs in ("1 run", "10 runs"):
+    for runs in ("1 run", "3 runs"):
         for share in ("p50", "p99"):
             ack, result = told[f"ACK, {runs}, {share}"], told[f"RESULT, {runs}, {share}"]
             # Both are counted from the same call, and no RESULT can be read before its ACK.

@@ -9,10 +9,10 @@ __all__: list[str] = []
 
 def test_quick_run_measures_every_decision_in_memory_and_durable(tmp_path: Path) -> None:
     """Median and worst have the goal; the first question and the report at the end are for orientation."""
-    _, figures = run_quickly(tmp_path, "decision")
+    figures = run_quickly(tmp_path, "decision")
     goals = {figure["name"]: figure["goal"] for figure in figures}
     assert goals == {
-        f"60 findings, {way}, {what}": goal
+        f"20 findings, {way}, {what}": goal
         for way in ("in memory", "durable")
         for what, goal in (
             ("median", 50.0),
@@ -24,6 +24,6 @@ def test_quick_run_measures_every_decision_in_memory_and_durable(tmp_path: Path)
     }
     told = {figure["name"]: figure["ours"] for figure in figures}
     for way in ("in memory", "durable"):
-        median, worst = told[f"60 findings, {way}, median"], told[f"60 findings, {way}, worst"]
+        median, worst = told[f"20 findings, {way}, median"], told[f"20 findings, {way}, worst"]
         assert all(0 < middle <= most for middle, most in zip(median, worst, strict=True))
-        assert all(own > 0 for own in told[f"60 findings, {way}, worst, our own time"])
+        assert all(own > 0 for own in told[f"20 findings, {way}, worst, our own time"])

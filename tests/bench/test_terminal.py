@@ -9,7 +9,7 @@ __all__: list[str] = []
 
 def test_quick_run_measures_the_first_screen_beside_a_bare_interpreter(tmp_path: Path) -> None:
     """With little and with much that waits; keys count later than the screen is there, and never before their beat."""
-    _, figures = run_quickly(tmp_path, "terminal")
+    figures = run_quickly(tmp_path, "terminal")
     told = {figure["name"]: figure for figure in figures}
     assert len(told) == 6
     assert [figure["goal"] for figure in figures if figure["goal"]] == [400.0, 400.0]
