@@ -20,12 +20,14 @@ from typing import Any, Self
 import msgspec
 
 from assent.client.identity import AGENT_MARKS
-from torture.nursery import HEAD
+from tools.warm import spawn
+from torture.nursery import HEAD, main
 from torture.twins import TWIN
 
 __all__ = ["ROOT", "Nest", "Worker", "WorkerLostError", "clean_environ"]
 
 ROOT = Path(__file__).resolve().parents[1]
+_BEGIN = f"import sys; from {main.__module__} import main; main(int(sys.argv[1]))"
 PATIENCE = 120.0
 """Seconds after which a worker that says nothing is given up."""
 
@@ -137,9 +139,10 @@ class Nest:
         self._workers: list[Worker] = []
         self._orders, theirs = socket.socketpair()
         self._words = (self.folder / "stderr").open("wb")
-        # Started cold: a twin must be planted before the rest of the package is loaded.
-        self._nursery = subprocess.Popen(
-            [sys.executable, "-m", "torture.nursery", str(theirs.fileno())],
+        # Forked from a Python that has loaded the nursery and no more: a twin must be planted before the rest is.
+        self._nursery = spawn(
+            [sys.executable, "-c", _BEGIN, str(theirs.fileno())],
+            loaded=main.__module__,
             cwd=ROOT,
             env=self.environ,
             pass_fds=[theirs.fileno()],

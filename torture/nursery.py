@@ -12,7 +12,6 @@ import os
 import select
 import signal
 import socket
-import sys
 import threading
 import traceback
 from typing import Any
@@ -71,13 +70,21 @@ def main(descriptor: int) -> None:
         head, descriptors, _, _ = socket.recv_fds(orders, HEAD, 1)
         if not head:
             return
-        order = orders.recv(int(head), socket.MSG_WAITALL)
+        order = msgspec.json.decode(orders.recv(int(head), socket.MSG_WAITALL))
+        _preload(order)
         child = os.fork()
         if child == 0:
             orders.close()
-            _live(socket.socket(fileno=descriptors[0]), msgspec.json.decode(order))
+            _live(socket.socket(fileno=descriptors[0]), order)
         os.close(descriptors[0])
         orders.sendall(b"%d\n" % child)
+
+
+def _preload(order: dict[str, Any]) -> None:
+    """Load a role once for all workers, where no twin is to be planted before it."""
+    if not os.environ.get(TWIN) and not order["environ"].get(TWIN):
+        importlib.import_module(order["role"].partition(":")[0])
+        assert threading.active_count() == 1
 
 
 def _live(connection: socket.socket, order: dict[str, Any]) -> None:
@@ -96,7 +103,3 @@ def _live(connection: socket.socket, order: dict[str, Any]) -> None:
         wire.say(error=traceback.format_exc())
     finally:
         os._exit(status)
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
