@@ -107,4 +107,5 @@ TRIAL = Trial(
         Twin("show-as-it-is", "hidden characters are shown as marks", "hidden characters shown", 0.02),
         Twin("lenient-json", "JSON with two readings is refused", "accepted in spite of two readings", 0.02),
     ),
+    share=0.005,
 )

@@ -198,5 +198,5 @@ TRIAL = Trial(
         Twin("any-host", "a request for another host is refused", "let in", 0.01),
         Twin("any-origin", "a page from elsewhere is refused", "let in", 0.01),
     ),
-    share=0.02,
+    share=0.005,
 )

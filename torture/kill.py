@@ -197,4 +197,5 @@ TRIAL = Trial(
             "forget-command-ids", "an ask remembers the command that ended it", "conflicts with oneself", 0.04
         ),
     ),
+    share=0.015,
 )

@@ -380,4 +380,5 @@ TRIAL = Trial(
         Twin("drive-without-hold", "a living driver holds its run", "taken from a living driver", 0.02),
         Twin("drive-without-fence", "a replaced driver is fenced off", "two drivers at once", 0.02),
     ),
+    share=0.02,
 )

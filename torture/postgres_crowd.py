@@ -177,5 +177,5 @@ TRIAL = Trial(
         Twin("nobody-rings-or-looks", "a lost ring costs a moment and never an answer", "missed", 0.01),
         Twin("wake-anyone", "a wait is woken by its own ask", "others' answers", 0.02),
     ),
-    share=0.04,
+    share=0.004,
 )

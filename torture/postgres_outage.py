@@ -208,5 +208,5 @@ TRIAL = Trial(
         Twin("believe-it-saved", "a commit of unknown end is looked for", "false saved", 0.03),
         Twin("believe-it-lost", "a commit of unknown end is found where it is", "false unsaved", 0.03),
     ),
-    share=0.03,
+    share=0.01,
 )

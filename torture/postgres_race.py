@@ -216,5 +216,5 @@ TRIAL = Trial(
         ),
         Twin("feed-skips", "a follower goes on where it was", "gaps", 0.01),
     ),
-    share=0.03,
+    share=0.007,
 )

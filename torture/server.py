@@ -233,5 +233,5 @@ TRIAL = Trial(
         Twin("forget-idempotency-keys", "what is sent again under its key is done once", "twice", 0.04),
         Twin("resume-from-now", "a stream goes on where it was cut off", "gaps", 0.025),
     ),
-    share=0.03,
+    share=0.02,
 )

@@ -155,5 +155,5 @@ TRIAL = Trial(
         Twin("any-number-of-tries", "whoever guesses tokens is slowed down", "never slowed down", 0.05),
         Twin("any-number-of-silent", "whoever says nothing is let go of", "silent ones kept", 0.05),
     ),
-    share=0.05,
+    share=0.02,
 )

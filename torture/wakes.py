@@ -206,4 +206,5 @@ TRIAL = Trial(
         Twin("mute-bell", "a commit rings those who wait", "not woken by the ring", 0.01),
         Twin("mute-bell-and-slow-net", "what no ring told is found within half a second", "late", 0.01),
     ),
+    share=0.01,
 )
