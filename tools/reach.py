@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 
-__all__ = ["ENTRIES", "PACKAGE", "find_used", "is_outside", "reach", "read_graph"]
+__all__ = ["ENTRIES", "PACKAGE", "find_used", "is_outside", "parse", "reach", "read_graph"]
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "src" / "assent"
@@ -45,7 +45,7 @@ def read_graph(top: Path = PACKAGE) -> dict[str, set[str]]:
     graph = {name: set(_imported(path, top.parent, files)) for name, path in files.items()}
     for table in (f"{top.name}.{each}" for each in _TABLES):
         if table in files:
-            constants = [node for node in ast.walk(_parse(files[table])) if isinstance(node, ast.Constant)]
+            constants = [node for node in ast.walk(parse(files[table])) if isinstance(node, ast.Constant)]
             words = {node.value for node in constants if isinstance(node.value, str)}
             graph[table] |= {f"{table.rpartition('.')[0]}.{word}" for word in words} & files.keys()
     return graph
@@ -100,13 +100,14 @@ def _name(path: Path, above: Path) -> str:
 
 
 @cache
-def _parse(path: Path) -> ast.Module:
+def parse(path: Path) -> ast.Module:
+    """Return the tree of a source file, which is read once."""
     return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def _imported(path: Path, above: Path, known: Mapping[str, Path]) -> Iterator[str]:
     package = path.parent.relative_to(above).parts if path.is_relative_to(above) else ()
-    for node in _running(_parse(path)):
+    for node in _running(parse(path)):
         match node:
             case ast.Import(names=aliases):
                 found = [alias.name for alias in aliases]

@@ -15,6 +15,8 @@ __all__ = ["TRIAL", "run"]
 
 LEAST = 500
 SLOW_SECONDS = 2.0
+_SHOWN = "show-as-it-is"
+"""A twin that shows what was let in, for which no file has to be tried."""
 KINDS = (
     "accepted in spite of two readings",
     "crashes",
@@ -56,8 +58,10 @@ def _orders(plan: Plan, sizes: dict[str, int]) -> list[dict[str, Any]]:
     chance.shuffle(pairs)
     orders: list[dict[str, Any]] = [
         {"what": "text", "field": field, "number": number}
-        for field, number in pairs[: plan.count(len(pairs), 60)]
+        for field, number in pairs[: plan.count(len(pairs), 20 if plan.twin else 60)]
     ]
+    if plan.twin == _SHOWN:
+        return orders
     # Each way of being wrong as a whole is tried at every scale; of the others, wrong in one place, a share.
     others = list(range(sizes["whole"], sizes["files"]))
     chosen = [*range(sizes["whole"]), *chance.sample(others, plan.count(len(others), 10))]
@@ -104,8 +108,8 @@ TRIAL = Trial(
     "hostile JSON and hostile text in every field are refused with a code or shown inert",
     run,
     (
-        Twin("show-as-it-is", "hidden characters are shown as marks", "hidden characters shown", 0.02),
-        Twin("lenient-json", "JSON with two readings is refused", "accepted in spite of two readings", 0.02),
+        Twin(_SHOWN, "hidden characters are shown as marks", "hidden characters shown", 0.002),
+        Twin("lenient-json", "JSON with two readings is refused", "accepted in spite of two readings", 0.002),
     ),
     share=0.005,
 )

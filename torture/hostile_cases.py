@@ -36,9 +36,9 @@ def _is_hidden(character: str) -> bool:
 @cache
 def hidden_points() -> tuple[str, ...]:
     """Return all characters that hide, but the halves of pairs; of the unassigned ones only a few."""
-    found = [
-        chr(point) for point in range(0x110000) if not 0xD800 <= point <= 0xDFFF and _is_hidden(chr(point))
-    ]
+    nothing = {chr(point) for first, last in _DRAWN_AS_NOTHING for point in range(first, last + 1)}
+    whole = map(chr, (*range(0xD800), *range(0xE000, 0x110000)))
+    found = [c for c in whole if unicodedata.category(c) in _HIDDEN_KINDS or c in nothing]
     few = [c for c in found if unicodedata.category(c) in ("Cn", "Co")]
     rare = set(few) - set(few[:20]) - set(few[-20:]) - {"\ue000", "\uf8ff", "\U000e0100", "\U000e01ef"}
     return tuple(c for c in found if c not in rare)
@@ -46,7 +46,7 @@ def hidden_points() -> tuple[str, ...]:
 
 def hidden_in(shown: str, allowed: str = "\n\t") -> list[str]:
     """Return the hidden characters that stand in a text which people look at."""
-    return sorted({f"U+{ord(c):04X}" for c in shown if c not in allowed and _is_hidden(c)})
+    return sorted({f"U+{ord(c):04X}" for c in set(shown) if c not in allowed and _is_hidden(c)})
 
 
 def texts() -> list[str]:

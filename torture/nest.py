@@ -137,20 +137,9 @@ class Nest:
         (self.folder / "run").mkdir(mode=0o700)
         self.environ = clean_environ(self.folder) | {TWIN: twin}
         self._workers: list[Worker] = []
-        self._orders, theirs = socket.socketpair()
         self._words = (self.folder / "stderr").open("wb")
-        # Forked from a Python that has loaded the nursery and no more: a twin must be planted before the rest is.
-        self._nursery = spawn(
-            [sys.executable, "-c", _BEGIN, str(theirs.fileno())],
-            loaded=main.__module__,
-            cwd=ROOT,
-            env=self.environ,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=self._words,
-            stderr=self._words,
-        )
-        theirs.close()
+        self._nurseries: dict[str, tuple[socket.socket, subprocess.Popen[bytes]]] = {}
+        """By twin: some workers of a trial without its guard have it."""
 
     def start(
         self,
@@ -167,16 +156,36 @@ class Nest:
         if twin is not None:
             told[TWIN] = twin
         order = msgspec.json.encode({"role": role, "environ": told, "setting": setting})
-        socket.send_fds(self._orders, [b"%0*d" % (HEAD, len(order))], [theirs.fileno()])
-        self._orders.sendall(order)
+        orders = self._nursery(told[TWIN])
+        socket.send_fds(orders, [b"%0*d" % (HEAD, len(order))], [theirs.fileno()])
+        orders.sendall(order)
         theirs.close()
-        answer = self._orders.recv(100)
+        answer = orders.recv(100)
         if not answer:
             raise WorkerLostError(f"No worker can be started. {self.words()}")
         worker = Worker(int(answer), role, ours, listen)
         self._workers = [known for known in self._workers if not known.is_gone]
         self._workers.append(worker)
         return worker
+
+    def _nursery(self, twin: str) -> socket.socket:
+        """Return where workers with this twin are ordered."""
+        if twin not in self._nurseries:
+            ours, theirs = socket.socketpair()
+            # Forked from a Python that has loaded the nursery and no more: a twin must be planted before the rest is.
+            nursery = spawn(
+                [sys.executable, "-c", _BEGIN, str(theirs.fileno())],
+                loaded=main.__module__,
+                cwd=ROOT,
+                env=self.environ | {TWIN: twin},
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=self._words,
+                stderr=self._words,
+            )
+            theirs.close()
+            self._nurseries[twin] = (ours, nursery)
+        return self._nurseries[twin][0]
 
     def words(self) -> str:
         """Return the end of what all workers wrote to standard error."""
@@ -190,11 +199,12 @@ class Nest:
     ) -> None:
         for worker in self._workers:
             worker.kill()
-        self._orders.close()
-        try:
-            self._nursery.wait(10)
-        except subprocess.TimeoutExpired:
-            self._nursery.kill()
-            self._nursery.wait(10)
+        for orders, nursery in self._nurseries.values():
+            orders.close()
+            try:
+                nursery.wait(10)
+            except subprocess.TimeoutExpired:
+                nursery.kill()
+                nursery.wait(10)
         self._words.close()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -14,6 +14,7 @@ import signal
 import socket
 import threading
 import traceback
+from types import ModuleType
 from typing import Any
 
 import msgspec
@@ -65,29 +66,25 @@ def main(descriptor: int) -> None:
     signal.signal(
         signal.SIGCHLD, signal.SIG_IGN
     )  # the kernel buries the dead; the trial hears of it by the socket
+    plant(os.environ.get(TWIN, ""))
     orders = socket.socket(fileno=descriptor)
     while True:
         head, descriptors, _, _ = socket.recv_fds(orders, HEAD, 1)
         if not head:
             return
         order = msgspec.json.decode(orders.recv(int(head), socket.MSG_WAITALL))
-        _preload(order)
+        # Loaded here once, for all workers of this role.
+        role = importlib.import_module(order["role"].partition(":")[0])
+        assert threading.active_count() == 1
         child = os.fork()
         if child == 0:
             orders.close()
-            _live(socket.socket(fileno=descriptors[0]), order)
+            _live(socket.socket(fileno=descriptors[0]), role, order)
         os.close(descriptors[0])
         orders.sendall(b"%d\n" % child)
 
 
-def _preload(order: dict[str, Any]) -> None:
-    """Load a role once for all workers, where no twin is to be planted before it."""
-    if not os.environ.get(TWIN) and not order["environ"].get(TWIN):
-        importlib.import_module(order["role"].partition(":")[0])
-        assert threading.active_count() == 1
-
-
-def _live(connection: socket.socket, order: dict[str, Any]) -> None:
+def _live(connection: socket.socket, role: ModuleType, order: dict[str, Any]) -> None:
     wire = Wire(connection)
     status = 1
     try:
@@ -95,9 +92,7 @@ def _live(connection: socket.socket, order: dict[str, Any]) -> None:
         signal.alarm(_LONGEST_LIFE)
         os.environ.clear()
         os.environ.update(order["environ"])
-        plant(os.environ.get(TWIN, ""))
-        module, _, role = order["role"].partition(":")
-        getattr(importlib.import_module(module), role)(wire, **order["setting"])
+        getattr(role, order["role"].partition(":")[2])(wire, **order["setting"])
         status = 0
     except BaseException:  # noqa: BLE001 - whatever it is, the trial must hear of it
         wire.say(error=traceback.format_exc())

@@ -22,6 +22,9 @@ MEMORY_BYTES = 32 << 20
 _TRIES = 3
 """The time that a file takes is the shortest of so many: what others do on this machine is not its fault."""
 _LEAST = 200
+_ANY_NUMBER = "any-number-of-elements"
+_ONLY = {_ANY_NUMBER: "elements"}
+"""Twins for which a few of the files are enough, and a word in their names."""
 KINDS = (
     "read in spite of all",
     "refused without cause",
@@ -94,10 +97,10 @@ def _time(case: Case) -> float:
     return time.process_time() - began
 
 
-def reader(wire: Wire, tries: int) -> None:
-    """Read every hostile file, and tell what came of each."""
+def reader(wire: Wire, tries: int, only: str) -> None:
+    """Read every hostile file, or those whose names have a word in them, and tell what came of each."""
     watch()
-    for case in hostile_plans():
+    for case in (case for case in hostile_plans() if only in case.name):
         wire.say(reading=msgspec.to_builtins(measure(case, tries)), is_harmless=case.is_harmless)
     wire.say(done=True)
 
@@ -109,7 +112,7 @@ def run(plan: Plan) -> Verdict:
     seconds, tries = (SECONDS, _TRIES) if plan.scale >= 1 else (10 * SECONDS, 1)
     slowest = largest = 0.0
     with Nest(plan.twin, in_memory=True) as nest:
-        worker = nest.start("torture.plan_xml:reader", tries=tries)
+        worker = nest.start("torture.plan_xml:reader", tries=tries, only=_ONLY.get(plan.twin, ""))
         while "done" not in (told := worker.hear()):
             reading = msgspec.convert(told["reading"], Reading)
             slowest, largest = max(slowest, reading.seconds), max(largest, reading.memory_bytes)
@@ -142,7 +145,7 @@ TRIAL = Trial(
     "hostile plans are refused within 100 ms and 32 MiB each, and touch no file and no network",
     run,
     (
-        Twin("any-number-of-elements", "the limit on a plan's elements", "too much memory", 0.1),
+        Twin(_ANY_NUMBER, "the limit on a plan's elements", "too much memory", 0.1),
         Twin("any-encoding", "the refusal of other encodings", "touched", 0.1),
     ),
 )

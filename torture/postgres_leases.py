@@ -109,7 +109,7 @@ def run(plan: Plan) -> Verdict:
     """Kill and stop them, and compare ledgers, log and rows."""
     tally = Tally(KINDS)
     chance = plan.chance()
-    faults = plan.count(FAULTS, 12)
+    faults = plan.count(FAULTS, 8)
     patience = _TWIN_PATIENCE if plan.twin else _PATIENCE
     with Ground() as ground, Nest(plan.twin, in_memory=True) as nest:
         share = plan.count(DEADLINES, 20) // _TICKERS

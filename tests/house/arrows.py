@@ -8,7 +8,10 @@ what a room names, it knows.
 import ast
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
+
+from tools.reach import parse
 
 __all__ = ["ARROWS", "Import", "Module", "cycles", "hidden_imports", "read_package", "wrong_arrows"]
 
@@ -56,6 +59,7 @@ class Module:
     """The imports that reach another room, and which."""
 
 
+@cache
 def read_package(top: Path) -> list[Module]:
     """Read every module under the folder of a package."""
     rooms = {path.name for path in top.iterdir() if path.is_dir()} | set(ARROWS)
@@ -63,8 +67,7 @@ def read_package(top: Path) -> list[Module]:
     for path in sorted(top.rglob("*.py")):
         place = path.relative_to(top)
         room = place.parts[0] if len(place.parts) > 1 else place.stem if place.stem in rooms else ""
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        imports = tuple(_imports(tree, (top.name, *place.parent.parts), is_hidden=False))
+        imports = tuple(_imports(parse(path), (top.name, *place.parent.parts), is_hidden=False))
         reached = {imported: _room(imported.name, top.name, rooms) for imported in imports}
         leans_on = {imported: to for imported, to in reached.items() if to is not None and to != room}
         modules.append(Module(place.as_posix(), room, imports, leans_on))

@@ -67,16 +67,17 @@ def test_leaks():
 
 def run_pytest(folder: Path, source: str, *options: str) -> subprocess.CompletedProcess[str]:
     """Run pytest with the plugin on a repository that holds one test file with this source."""
-    (folder / "pytest.ini").write_text("[pytest]\naddopts = -pno:schemathesis -pno:langsmith_plugin\n")
+    (folder / "pytest.ini").write_text("[pytest]\n")
     (folder / ".gitignore").write_text("__pycache__\n.pytest_cache\n")
     (folder / "test_tree.py").write_text(dedent(source))
     for words in (("init", "-q"), ("add", ".")):
         subprocess.run(["git", *words], cwd=folder, check=True)
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "tests.leftovers", "-p", "no:randomly", *options],
+        [sys.executable, "-m", "pytest", "-q", "-p", "tests.leftovers", *options],
         cwd=folder,
-        env={**env, "PYTHONPATH": str(ROOT), SETTLE: "2"},
+        # Other plugins take seconds to start.
+        env={**env, "PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", SETTLE: "2"},
         capture_output=True,
         text=True,
         check=False,
@@ -92,7 +93,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "pool"])
+@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")], ids=["alone", "pool"])
 def test_every_kind_of_leak_is_told_with_its_test_and_ended(tmp_path: Path, options: tuple[str, ...]) -> None:
     """The tests themselves passed; the run did not."""
     done = run_pytest(tmp_path, LEAKING, *options)
@@ -109,10 +110,9 @@ def test_every_kind_of_leak_is_told_with_its_test_and_ended(tmp_path: Path, opti
             assert not Path(line.removeprefix("file ").partition(",")[0]).exists()
 
 
-@pytest.mark.parametrize("options", [(), ("-n", "1")], ids=["alone", "pool"])
-def test_one_leak_is_enough_to_fail(tmp_path: Path, options: tuple[str, ...]) -> None:
+def test_one_leak_is_enough_to_fail(tmp_path: Path) -> None:
     """The smallest one."""
-    done = run_pytest(tmp_path, FOLDER, *options)
+    done = run_pytest(tmp_path, FOLDER)
     assert (done.returncode, done.stdout.count("LEFT ")) == (1, 1), done.stdout
 
 
