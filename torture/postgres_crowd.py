@@ -174,7 +174,7 @@ TRIAL = Trial(
     "ten thousand agents wait at two servers, one is killed: all wait again within a minute, none misses its answer",
     run,
     (
-        Twin("nobody-rings-or-looks", "a lost ring costs a moment and never an answer", "missed", 0.01),
+        Twin("nobody-rings-or-looks", "a lost ring costs a moment and never an answer", "missed", 0.004),
         Twin("wake-anyone", "a wait is woken by its own ask", "others' answers", 0.02),
     ),
     share=0.004,

@@ -212,7 +212,7 @@ TRIAL = Trial(
             "look-then-write",
             "the state is read inside the transaction that changes it",
             "without one winner",
-            0.02,
+            0.007,
         ),
         Twin("feed-skips", "a follower goes on where it was", "gaps", 0.01),
     ),

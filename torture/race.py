@@ -212,7 +212,7 @@ TRIAL = Trial(
             "look-then-write",
             "the state is read inside the transaction that changes it",
             "without one winner",
-            0.05,
+            0.02,
         ),
     ),
     share=0.01,

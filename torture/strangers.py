@@ -152,7 +152,7 @@ TRIAL = Trial(
     "thousands of silent sockets and bad tokens get nothing, are let go of, and keep nobody from answering",
     run,
     (
-        Twin("any-number-of-tries", "whoever guesses tokens is slowed down", "never slowed down", 0.05),
+        Twin("any-number-of-tries", "whoever guesses tokens is slowed down", "never slowed down", 0.02),
         Twin("any-number-of-silent", "whoever says nothing is let go of", "silent ones kept", 0.05),
     ),
     share=0.02,

@@ -53,7 +53,7 @@ from tests.work_samples import DATABASE, PAGES, asking, happened
 
 __all__: list[str] = []
 
-ROUNDS = 200
+ROUNDS = 40
 TOLD = NotificationId("oq-00c0ffee")
 ASK_ID = AskId("ask_1")
 ASKING = TakeResult(AgentResult("coder", Source.EXECUTE, TASK_ID, "failed", QUESTIONS), TOLD, ASK_ID)
@@ -216,7 +216,7 @@ def race(first: Callable[[], object], second: Callable[[], object]) -> list[obje
 
 
 def test_one_of_two_who_answer_at_once_wins_and_the_other_is_told(store: ThrowawayStore) -> None:
-    """Decided rule 7: one answers the ask and one resolves the notification, each on a hub of its own, 200 times."""
+    """Decided rule 7: one answers the ask and one resolves the notification, each on a hub of its own, 40 times."""
     agent, ana, bob = store.agent(), store.person("ana"), store.person("bob")
     winners = set()
     for number in range(ROUNDS):

@@ -24,8 +24,8 @@ NOTHING_PROVEN = [f"{part} unproven: 1-{total}" for part, total in PARTS.items()
 EVERYTHING = ["G 44/44", "C 46/46", "I 45/45", "W 76/76", "Q 31/31", "total 242/242"]
 
 
-def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run pytest, or what the arguments name instead, on a folder that holds one test file with this source."""
+def lay_out(folder: Path, source: str) -> None:
+    """Write a project that holds one test file with this source."""
     (folder / "pytest.ini").write_text(
         "[pytest]\nmarkers = proves(*ids): claimed ids\nstrict_markers = true\ntestpaths = trees\n"
     )
@@ -33,6 +33,16 @@ def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProce
     trees.mkdir(exist_ok=True)
     (trees / "conftest.py").write_text("from tools.ledger_plugin import pytest_configure\n")
     (trees / "test_tree.py").write_text(HEAD + dedent(source))
+
+
+def surroundings() -> dict[str, str]:
+    """Return what a pytest on a small project is to find: this repository, and no other plugins, whose start takes seconds."""
+    return {"PYTHONPATH": str(ROOT), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+
+
+def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run pytest, or what the arguments name instead, on a folder that holds one test file with this source."""
+    lay_out(folder, source)
     # Without the marks of the pytest that runs this test, and without the person's own options.
     env = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
     return subprocess.run(
@@ -42,11 +52,7 @@ def run(folder: Path, source: str, *arguments: str) -> subprocess.CompletedProce
             *(arguments if arguments[:1] == ("tools.ledger",) else ("pytest", "-q", *arguments)),
         ],
         cwd=folder,
-        env={
-            **env,
-            "PYTHONPATH": str(ROOT),
-            "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        },  # their start takes seconds
+        env={**env, **surroundings()},
         capture_output=True,
         text=True,
         check=False,
@@ -205,19 +211,26 @@ def test_claim_on_a_module_that_no_user_reaches_proves_nothing(monkeypatch: pyte
     )
 
 
-def test_list_is_of_the_last_whole_run_or_else_of_claims(tmp_path: Path) -> None:
-    """Neither runs a test."""
+def test_list_is_of_the_last_whole_run_or_else_of_claims(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Neither runs a test. Listed in this process, which has read the package's imports once."""
     source = '@proves("G2")\ndef test_it():\n    assert len("a") == 2\n'
-    ask = ("tools.ledger", "--root", str(tmp_path), "--list")
-    claimed = run(tmp_path, source, *ask)
-    assert claimed.stdout.startswith("G 1/44\n")
-    assert claimed.stdout.endswith("G2 -> trees/test_tree.py::test_it (inside)\n")
-    assert claimed.stderr.endswith("ledger: these are claims; make test proves them.\n")
+    lay_out(tmp_path, source)
+    for name, value in surroundings().items():
+        monkeypatch.setenv(name, value)
+    ask = ["--root", str(tmp_path), "--list"]
+    ledger.main(ask)
+    claimed = capsys.readouterr()
+    assert claimed.out.startswith("G 1/44\n")
+    assert claimed.out.endswith("G2 -> trees/test_tree.py::test_it (inside)\n")
+    assert claimed.err.endswith("ledger: these are claims; make test proves them.\n")
     run(tmp_path, source)
-    ran = run(tmp_path, source, *ask)
-    assert ran.stdout.startswith("G 0/44\n")
-    assert ran.stdout.endswith("G2 -> trees/test_tree.py::test_it (failed, inside)\n")
-    assert ran.stderr.endswith("ledger: as of the last whole run of the tests.\n")
+    ledger.main(ask)
+    ran = capsys.readouterr()
+    assert ran.out.startswith("G 0/44\n")
+    assert ran.out.endswith("G2 -> trees/test_tree.py::test_it (failed, inside)\n")
+    assert ran.err.endswith("ledger: as of the last whole run of the tests.\n")
 
 
 def test_requirement_ids_are_242_in_five_parts() -> None:

@@ -6,9 +6,11 @@ document and the report are those of a review that nobody disturbed.
 """
 
 import json
+import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -36,8 +38,16 @@ MOMENTS, MOST_LIVES = 6, 100
 SHORT = [reviewer("coherence", SAFE, LIFETIME, ROLLBACK)]
 """A safe fix, one to apply and one to defer."""
 SHORT_REPLIES = {"What should the agent do with": "A", "Finding 1 of 2": "A", "Finding 2 of 2": "B"}
+MEMORY = Path("/dev/shm")
 QUESTIONS = len(REPLIES) - 1
 """All but the one about the next step, which is asked only where a document has a type."""
+
+
+@pytest.fixture(autouse=True)
+def in_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have throw-away stores in memory where that can be: a process dies here and not the disk, whose speed is no matter."""
+    if MEMORY.is_dir() and os.access(MEMORY, os.W_OK):
+        monkeypatch.setattr(tempfile, "tempdir", str(MEMORY))
 
 
 class Diary:
