@@ -47,6 +47,7 @@ from tools.node import node_environ
 from tools.page import Block, Page, pages
 from tools.postgres import PostgresServer
 from tools.terminal import PATIENCE, Terminal
+from tools.warm import run
 
 __all__ = ["Cast", "PlayError", "is_played", "main", "play", "program_of"]
 
@@ -215,7 +216,7 @@ class _Stage:
 
     def _finish(self, program: Path) -> str:
         try:
-            done = subprocess.run(
+            done = run(
                 [sys.executable, str(program)],
                 cwd=self._folder,
                 env=self._environ,
@@ -229,7 +230,7 @@ class _Stage:
             raise PlayError("it never ended.") from None
         if done.returncode:
             raise PlayError(f"it ended with status {done.returncode}.\n{done.stderr}")
-        return done.stdout
+        return str(done.stdout)
 
     # Terminals
 
@@ -253,7 +254,9 @@ class _Stage:
 
     def _terminal(self, name: str) -> Terminal:
         if name not in self._terminals:
-            self._terminals[name] = Terminal(self._folder, self._environ)
+            programs = self._folder.parent / f"programs-{name}"
+            programs.mkdir()
+            self._terminals[name] = Terminal(self._folder, self._environ, programs)
         return self._terminals[name]
 
     def _check(self, block: Block, terminal: Terminal) -> str:
@@ -382,6 +385,7 @@ def _environ(root: Path) -> dict[str, str]:
         "LOGNAME": "ana",
         "TERM": "xterm-256color",
         "LC_ALL": "C.UTF-8",
+        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",  # what else is installed here is none of a page
         "PS1": "$ ",
         "PS2": "",
         "PYDANTIC_AI_NO_BANNER": "1",  # an advertisement, which comes and goes with where it runs

@@ -8,7 +8,6 @@ import pty
 import select
 import signal
 import subprocess
-import sys
 import termios
 import time
 from collections.abc import Callable, Mapping
@@ -16,6 +15,8 @@ from pathlib import Path
 from struct import pack
 
 import pyte
+
+from tools import warm_shell
 
 __all__ = ["PATIENCE", "Terminal"]
 
@@ -29,25 +30,23 @@ _COLUMNS = 80
 _WIDE, _LONG = 400, 2_000
 """Of the screen: it must hold all that a page shows on one terminal, for a line that scrolls away is lost."""
 
-# Run first in the new session: the pty becomes its controlling terminal, as a login makes it.
-_TAKE_TERMINAL = """
-import fcntl, os, sys, termios
-fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-os.execvp(sys.argv[1], sys.argv[1:])
-"""
-
 
 class Terminal:
-    """`bash` with the prompt `$ `. Programs think it 80 columns wide; what they write is never wrapped here."""
+    """`bash` with the prompt `$ `. Programs think it 80 columns wide; what they write is never wrapped here.
 
-    def __init__(self, folder: Path, environ: Mapping[str, str]) -> None:
+    `programs` is an empty folder, for those that are forked from a warm Python.
+    """
+
+    def __init__(self, folder: Path, environ: Mapping[str, str], programs: Path) -> None:
         self._master, slave = pty.openpty()
         fcntl.ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", 40, _COLUMNS, 0, 0))
         shell = ["bash", "--norc", "--noprofile", "--noediting", "-i"]
-        self._process = subprocess.Popen(
-            [sys.executable, "-S", "-c", _TAKE_TERMINAL, *shell],
+        self._process = warm_shell.start(
+            shell,
+            programs,
+            environ,
+            has_terminal=True,
             cwd=folder,
-            env=dict(environ),
             stdin=slave,
             stdout=slave,
             stderr=slave,

@@ -2,15 +2,16 @@
 
     with spawn([sys.executable, "-m", "assent", "inbox"], cwd=…, env=…, stdout=PIPE) as process: …
 
-`spawn` takes what `subprocess.Popen` takes and returns a `Popen`. `python -m MODULE` and `python -c CODE` are forked from
-the warm Python, which saves the start of an interpreter and the import of the package: an `assent inbox` takes about a
-tenth of the time. The process has a pid, an environment, a folder, a session and a terminal of its own, and ends as every
+`spawn` takes what `subprocess.Popen` takes and returns a `Popen`. `python -m MODULE`, `python -c CODE` and `python FILE.py`
+are forked from the warm Python, which saves the start of an interpreter and the import of the package: an `assent inbox`
+takes about a tenth of the time. The process has a pid, an environment, a folder, a session and a terminal of its own, and ends as every
 Python does. Everything else is started as `Popen` starts it, and so is everything where ASSENT_COLD is set or the machine is no Linux.
 
 Rule 1: the warm Python has one thread, opens no store and reads no setting, so a fork copies loaded modules only.
-Rule 2: what a start of Python would take from its environment (PYTHON…, the locale) must be that of the warm one, or the
-        process is started the other way.
+Rule 2: what a start of Python would take from its environment (PYTHON…, the locale's encoding) must be that of the warm
+        one, or the process is started the other way.
 Rule 3: a test of what is loaded, and when, uses `subprocess` itself.
+Rule 4: a framework of others is loaded only in a warm Python of its own, from which only those are forked who name it.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ import io
 import os
 import pkgutil
 import random
+import re
 import runpy
 import select
 import signal
@@ -42,7 +44,7 @@ from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
-__all__ = ["COLD", "run", "spawn"]
+__all__ = ["COLD", "Order", "at_start", "be", "frameworks_of", "is_program", "load", "run", "spawn"]
 
 PACKAGE = "assent"
 COLD = "ASSENT_COLD"
@@ -56,10 +58,14 @@ _NOT_FLUSHED = 120
 _OPTIONS = frozenset({"args", "cwd", "env", "pass_fds", "start_new_session"})
 _PIPES = frozenset({"stdin", "stdout", "stderr", "text", "encoding", "errors", "bufsize"})
 """What `Popen` does on our side, however the process begins."""
-_AT_START = ("LANG", "LANGUAGE", "LC_", "PYTHON")
-"""Variables that a Python reads once, when it starts."""
 _LATER = frozenset({"PYTHONFAULTHANDLER", "PYTHONDONTWRITEBYTECODE", "PYTHONUNBUFFERED"})
-"""And those of them that we see to."""
+"""Of the variables that a Python reads once, when it starts, those that we see to."""
+_LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")
+"""The first of them that is set decides the encoding."""
+_FRAMEWORKS = frozenset({"acp", "agents", "langchain", "langgraph", "pydantic_ai"})
+"""What takes more than a second to load."""
+_IMPORT = re.compile(r"^(?:from|import) (([a-z_]+)[\w.]*)", re.MULTILINE)
+_MCP = ("assent.hosts.mcp.http", "assent.hosts.mcp.server", "mcp.server.stdio", "uvicorn")
 _NOT_LOADED = ("assent.hosts", "assent.client.traces", "assent.surfaces.http.traces", "assent.__main__")
 """Frameworks of others, and what must stay unloaded until somebody wants it."""
 
@@ -74,16 +80,16 @@ os.execvp(sys.argv[3], sys.argv[3:])
 """
 
 
-class _Order(msgspec.Struct):
+class Order(msgspec.Struct):
     """What a process is to be."""
 
     words: list[str]
     cwd: str
     env: dict[str, str]
-    descriptors: list[int]
-    has_session: bool
-    has_terminal: bool
-    ignores: list[int]
+    descriptors: list[int] = []
+    has_session: bool = False
+    has_terminal: bool = False
+    ignores: list[int] = []
 
 
 def spawn(
@@ -142,16 +148,45 @@ def _can_fork(words: Sequence[str], options: Mapping[str, Any]) -> bool:
     """Tell whether a process forked from ours would be the same as a new one."""
     if sys.platform != "linux" or os.environ.get(COLD) or not options.keys() <= _OPTIONS | _PIPES:
         return False
-    if list(words[:1]) != [sys.executable] or list(words[1:2]) not in (["-m"], ["-c"]):
+    if list(words[:1]) != [sys.executable] or not is_program(words[1:]):
         return False
     env = options.get("env")
-    return (env is None or _at_start(env) == _at_start(os.environ)) and Path(
-        options.get("cwd") or "."
-    ).is_dir()
+    return (env is None or at_start(env) == at_start(os.environ)) and Path(options.get("cwd") or ".").is_dir()
 
 
-def _at_start(env: Mapping[str, str]) -> dict[str, str]:
-    return {name: value for name, value in env.items() if name.startswith(_AT_START) and name not in _LATER}
+def is_program(words: Sequence[str]) -> bool:
+    """Tell whether a forked Python can run what stands behind `python`; pytest wants to load its plugins itself."""
+    match words:
+        case ["-m", name, *_]:
+            return name != "pytest"
+        case ["-c", _, *_]:
+            return True
+        case [name, *_]:
+            return name.endswith(".py")
+    return False
+
+
+def at_start(env: Mapping[str, str]) -> dict[str, str]:
+    """Return what a Python takes from its environment once, when it starts."""
+    taken = {name: value for name, value in env.items() if name.startswith("PYTHON") and name not in _LATER}
+    locale = next((env[name] for name in _LOCALE if env.get(name)), "")
+    encoding = locale.rpartition(".")[2].lower().replace("-", "")
+    return taken | {"locale": encoding if encoding == "utf8" else locale}
+
+
+def frameworks_of(words: Sequence[str], folder: Path) -> list[str]:
+    """Return the modules of frameworks that what stands behind `python` is going to load."""
+    if list(words[:3]) == ["-m", "assent", "mcp"]:
+        return list(_MCP)
+    if not words[0].endswith(".py"):
+        return []
+    try:
+        found = _IMPORT.findall((folder / words[0]).read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError):
+        return []
+    if _FRAMEWORKS.isdisjoint(first for _, first in found):
+        return []
+    return sorted({name for name, first in found if first in _FRAMEWORKS or name.startswith("assent.hosts.")})
 
 
 class _Forked(subprocess.Popen[Any]):
@@ -183,7 +218,7 @@ class _Forked(subprocess.Popen[Any]):
         standard = [own if number == -1 else number for own, number in enumerate(given)]
         passed = sorted(options.get("pass_fds", ()))
         env = os.environ if options.get("env") is None else options["env"]
-        order = _Order(
+        order = Order(
             words=list(words[1:]),
             cwd=os.fspath(options.get("cwd") or Path.cwd()),
             env={os.fsdecode(name): os.fsdecode(value) for name, value in env.items()},
@@ -192,7 +227,8 @@ class _Forked(subprocess.Popen[Any]):
             has_terminal=has_terminal,
             ignores=ignores,
         )
-        self._ended, self.pid = _warm(loaded).start(order, [*standard, *passed])
+        loads = [loaded, *frameworks_of(order.words, Path(order.cwd))]
+        self._ended, self.pid = _warm(loads).start(order, [*standard, *passed])
         self._child_created = True
         self._close_pipe_fds(*pipes)
 
@@ -225,11 +261,11 @@ class _Forked(subprocess.Popen[Any]):
 class _Warm:
     """A warm Python, seen from the tests."""
 
-    def __init__(self, loaded: str) -> None:
+    def __init__(self, loads: Sequence[str]) -> None:
         self._control, theirs = socket.socketpair()
         self._lock = threading.Lock()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tools.warm", str(theirs.fileno()), loaded],
+            [sys.executable, "-m", "tools.warm", str(theirs.fileno()), *loads],
             cwd=ROOT,
             pass_fds=[theirs.fileno()],
             stdin=subprocess.DEVNULL,
@@ -239,7 +275,7 @@ class _Warm:
         self.owner = os.getpid()
         atexit.register(self.close)
 
-    def start(self, order: _Order, descriptors: Sequence[int]) -> tuple[int, int]:
+    def start(self, order: Order, descriptors: Sequence[int]) -> tuple[int, int]:
         """Return where the end of a new process will be told, and its pid."""
         ours, theirs = os.pipe()
         body = msgspec.json.encode(order)
@@ -266,35 +302,44 @@ class _Warm:
             self._process.wait()
 
 
-_known: dict[str, _Warm] = {}
+_known: dict[tuple[str, ...], _Warm] = {}
 _starting = threading.Lock()
 
 
-def _warm(loaded: str) -> _Warm:
+def _warm(loads: Sequence[str]) -> _Warm:
     """Return the warm Python of this process that has loaded this."""
     with _starting:
-        if loaded not in _known or _known[loaded].owner != os.getpid():
-            _known[loaded] = _Warm(loaded)
-        return _known[loaded]
+        known = _known.get(tuple(loads))
+        if known is None or known.owner != os.getpid():
+            known = _known[tuple(loads)] = _Warm(loads)
+        return known
 
 
 # The warm Python itself
 
 
 class _Received(NamedTuple):
-    order: _Order
+    order: Order
     tell: int
     descriptors: list[int]
 
 
-def _load(name: str) -> None:
-    """Import this module; of the package everything, but for what belongs to frameworks of others."""
-    package = importlib.import_module(name)
-    if name != PACKAGE:
-        return
+def _load_package() -> None:
+    """Import the package, but for what belongs to frameworks of others."""
+    package = importlib.import_module(PACKAGE)
     for found in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."):
         if not found.name.startswith(_NOT_LOADED):
             importlib.import_module(found.name)
+
+
+def load(names: Sequence[str]) -> None:
+    """Import this where it is not loaded yet: those who are forked then have it."""
+    if not sys.modules.keys() >= set(names) or not gc.get_freeze_count():
+        for name in names:
+            importlib.import_module(name)
+        assert threading.active_count() == 1
+        gc.collect()
+        gc.freeze()
 
 
 def _serve(control: socket.socket) -> _Received | None:
@@ -335,7 +380,7 @@ def _receive(control: socket.socket) -> _Received | None:
     while len(body) < length:
         body += control.recv(length - len(body))
     assert len(descriptors) == count, "descriptors got lost"
-    return _Received(msgspec.json.decode(body, type=_Order), descriptors[0], descriptors[1:])
+    return _Received(msgspec.json.decode(body, type=Order), descriptors[0], descriptors[1:])
 
 
 def _bury(children: dict[int, int]) -> None:
@@ -350,12 +395,17 @@ def _bury(children: dict[int, int]) -> None:
             os.close(tell)
 
 
-def _become(received: _Received) -> None:
+def be(order: Order, descriptors: Sequence[int]) -> NoReturn:
+    """Be what was ordered, in a process that was forked for it."""
+    _become(order, descriptors)
+    _end(_live(order.words))
+
+
+def _become(order: Order, descriptors: Sequence[int]) -> None:
     """Be what was ordered, up to the first line of its code."""
-    order = received.order
     if order.has_session:
         os.setsid()
-    _take_descriptors(order, received.descriptors)
+    _take_descriptors(order, descriptors)
     if order.has_terminal:
         fcntl.ioctl(0, termios.TIOCSCTTY, 0)
     for number in order.ignores:
@@ -373,7 +423,7 @@ def _become(received: _Received) -> None:
         faulthandler.disable()
 
 
-def _take_descriptors(order: _Order, received: Sequence[int]) -> None:
+def _take_descriptors(order: Order, received: Sequence[int]) -> None:
     """Have each descriptor under its number, and no other."""
     wanted = [0, 1, 2, *order.descriptors]
     above = max(*wanted, *received) + 1
@@ -420,18 +470,24 @@ def _live(words: Sequence[str]) -> int:
 
 
 def _run(words: Sequence[str]) -> None:
-    kind, what, *rest = words
+    kind, rest = words[0], list(words[1:])
     sys.orig_argv = [sys.executable, *words]
     if kind == "-m":
         sys.path[0] = str(Path.cwd())
-        sys.argv = [what, *rest]
-        runpy.run_module(what, run_name="__main__", alter_sys=True)
+        sys.argv = rest
+        runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
         return
-    sys.path[0] = ""
-    sys.argv = ["-c", *rest]
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
-    exec(compile(what, "<string>", "exec"), module.__dict__)
+    if kind == "-c":
+        sys.path[0] = ""
+        sys.argv = ["-c", *rest[1:]]
+        exec(compile(rest[0], "<string>", "exec"), module.__dict__)
+        return
+    sys.path[0] = str(Path(kind).resolve().parent)
+    sys.argv = list(words)
+    module.__file__ = str(Path.cwd() / kind)
+    exec(compile(Path(kind).read_bytes(), kind, "exec"), module.__dict__)
 
 
 def _end(status: int) -> NoReturn:
@@ -439,6 +495,8 @@ def _end(status: int) -> NoReturn:
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads that are no daemons
     atexit._run_exitfuncs()
     for stream in (sys.stdout, sys.stderr):
+        if stream.closed:
+            continue
         try:
             stream.flush()
         except (OSError, ValueError) as error:
@@ -452,11 +510,9 @@ def _end(status: int) -> NoReturn:
 
 if __name__ == "__main__":
     faulthandler.enable()
-    _load(sys.argv[2])
-    assert threading.active_count() == 1
-    gc.collect()
-    gc.freeze()
+    if PACKAGE in sys.argv[2:]:
+        _load_package()
+    load(sys.argv[2:])
     received = _serve(socket.socket(fileno=int(sys.argv[1])))
     if received is not None:
-        _become(received)
-        _end(_live(received.order.words))
+        be(received.order, received.descriptors)
