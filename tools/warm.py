@@ -65,7 +65,11 @@ _LOCALE = ("LC_ALL", "LC_CTYPE", "LANG")
 _FRAMEWORKS = frozenset({"acp", "agents", "langchain", "langgraph", "pydantic_ai"})
 """What takes more than a second to load."""
 _IMPORT = re.compile(r"^(?:from|import) (([a-z_]+)[\w.]*)", re.MULTILINE)
-_MCP = ("assent.hosts.mcp.http", "assent.hosts.mcp.server", "mcp.server.stdio", "uvicorn")
+_OF_COMMANDS = {
+    "mcp": ["assent.hosts.mcp.http", "assent.hosts.mcp.server", "mcp.server.stdio", "uvicorn"],
+    "host acp": ["acp", "assent.hosts.acp.session"],
+}
+"""What commands of `assent` load of frameworks."""
 _NOT_LOADED = ("assent.hosts", "assent.client.traces", "assent.surfaces.http.traces", "assent.__main__")
 """Frameworks of others, and what must stay unloaded until somebody wants it."""
 
@@ -176,8 +180,9 @@ def at_start(env: Mapping[str, str]) -> dict[str, str]:
 
 def frameworks_of(words: Sequence[str], folder: Path) -> list[str]:
     """Return the modules of frameworks that what stands behind `python` is going to load."""
-    if list(words[:3]) == ["-m", "assent", "mcp"]:
-        return list(_MCP)
+    if list(words[:2]) == ["-m", "assent"] or Path(words[0]).name == "assent":
+        rest = words[1 + (words[0] == "-m") :]
+        return _OF_COMMANDS.get(" ".join(rest[:1]), []) or _OF_COMMANDS.get(" ".join(rest[:2]), [])
     if not words[0].endswith(".py"):
         return []
     try:

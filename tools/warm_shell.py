@@ -6,6 +6,10 @@
 process beside the shell for a fork, which has its arguments, environment, folder and streams, and is of its process group:
 Ctrl-C, a hang-up and a kill of the group reach both. It ends as the fork ends.
 
+    with programs() as folder: …
+
+The same programs for whoever starts them by their path. Such a fork has a session of its own, and is killed with its program.
+
 Rule 1: what the fork could not do as a new Python does is started as it would be without us.
 """
 
@@ -18,13 +22,14 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
 from tools import warm
 
-__all__ = ["start"]
+__all__ = ["programs", "start"]
 
 _ASSENT = Path(sys.executable).parent / "assent"
 _SOCKET = "warm"
@@ -67,10 +72,24 @@ os._exit(os.WEXITSTATUS(status))
 """
 
 
+@contextlib.contextmanager
+def programs() -> Iterator[Path]:
+    """Give a folder with `assent` and `python`, for programs that are no shell's."""
+    with tempfile.TemporaryDirectory(prefix="as-") as name:
+        folder = Path(name)
+        for each in (_ASSENT, _ASSENT.with_name("python")):  # where nothing is forked
+            _write(folder / each.name, f'#!/bin/sh\nexec "{each}" "$@"\n')
+        with start(["cat"], folder, os.environ, serves_all=True, stdin=subprocess.PIPE):
+            yield folder
+
+
 def start(
-    words: Sequence[str], folder: Path, env: Mapping[str, str], **options: Any
+    words: Sequence[str], folder: Path, env: Mapping[str, str], *, serves_all: bool = False, **options: Any
 ) -> subprocess.Popen[Any]:
-    """Start a shell as `tools.warm.spawn` does; its programs are put into `folder`, which is empty."""
+    """Start a shell as `tools.warm.spawn` does; its programs are put into `folder`.
+
+    With `serves_all` also those outside of its session can be forked.
+    """
     env = {**env, "PATH": f"{folder}{os.pathsep}{env['PATH']}"}
     if sys.platform != "linux" or os.environ.get(warm.COLD):
         return warm.spawn(words, env=env, **options)
@@ -78,13 +97,18 @@ def start(
         text = _PROGRAM.format(
             python=sys.executable, words=first, socket=str(folder / _SOCKET), length=_LENGTH
         )
-        (folder / name).write_text(text, encoding="utf-8")
-        (folder / name).chmod(0o755)
-    serves = "import sys; from tools.warm_shell import main; main(sys.argv[1], sys.argv[2:])"
-    return warm.spawn([sys.executable, "-c", serves, str(folder / _SOCKET), *words], env=env, **options)
+        _write(folder / name, text)
+    serves = "import sys; from tools.warm_shell import main; main(sys.argv[1], sys.argv[2], sys.argv[3:])"
+    given = [str(folder / _SOCKET), "all" if serves_all else "own"]
+    return warm.spawn([sys.executable, "-c", serves, *given, *words], env=env, **options)
 
 
-def main(path: str, words: Sequence[str]) -> None:
+def _write(path: Path, text: str) -> None:
+    path.write_text(text, encoding="utf-8")
+    path.chmod(0o755)
+
+
+def main(path: str, whose: str, words: Sequence[str]) -> None:
     """Become the shell, with a child that forks its programs; return in each of these."""
     listening = socket.socket(socket.AF_UNIX)
     listening.bind(path)
@@ -92,14 +116,15 @@ def main(path: str, words: Sequence[str]) -> None:
     if os.fork():
         os.execvp(words[0], list(words))
     os.setpgid(0, 0)  # the terminal's signals are not for it
-    _Door(listening).serve()
+    _Door(listening, serves_all=whose == "all").serve()
 
 
 class _Door:
     """Where the programs of one shell ask for a fork."""
 
-    def __init__(self, listening: socket.socket) -> None:
+    def __init__(self, listening: socket.socket, *, serves_all: bool) -> None:
         self._listening = listening
+        self._serves_all = serves_all
         self._shell = os.pidfd_open(os.getppid())
         self._asked: dict[int, tuple[socket.socket, int]] = {}
         """For the end of each fork: who waits for it, and its pid."""
@@ -154,12 +179,16 @@ class _Door:
         env = dict(each.split("=", 1) for each in variables)
         is_ours = warm.is_program(words) or words[:1] == [str(_ASSENT)]
         # Only who is of our session can share its process group with a fork of ours.
-        if is_ours and int(session) == os.getsid(0) and warm.at_start(env) == warm.at_start(os.environ):
+        is_near = int(session) == os.getsid(0)
+        is_ours = is_ours and (is_near or self._serves_all)
+        if is_ours and warm.at_start(env) == warm.at_start(os.environ):
             warm.load(warm.frameworks_of(words, Path(folder)))
             pid = os.fork()
             if pid == 0:
-                os.setpgid(0, int(group))
-                warm.be(warm.Order(words, folder, env, ignores=[*map(ord, ignores)]), streams)
+                if is_near:
+                    os.setpgid(0, int(group))
+                order = warm.Order(words, folder, env, has_session=not is_near, ignores=[*map(ord, ignores)])
+                warm.be(order, streams)
             self._asked[os.pidfd_open(pid)] = (line, pid)
             line.sendall(_YES)
         else:

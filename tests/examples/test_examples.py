@@ -13,6 +13,7 @@ import pytest
 from assent import Ask, connect
 from tests.cli.shell import Shell, Terminal, wait_for
 from tests.patience import PATIENCE
+from tools.warm import spawn
 
 __all__: list[str] = []
 
@@ -44,10 +45,11 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
 
 def start(shell: Shell, name: str) -> subprocess.Popen[bytes]:
     """Start an example in the shell's folder."""
-    process = subprocess.Popen(
+    changes: dict[str, str | None] = {"PYTHONPATH": str(STAND_IN)} if name.startswith("crewai") else {}
+    process = spawn(
         [sys.executable, str(EXAMPLES / name)],
         cwd=shell.folder,
-        env=shell.environ(PYTHONPATH=str(STAND_IN)),
+        env=shell.environ(**changes),
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -4,6 +4,7 @@ import importlib
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ from tests.cli.shell import Shell
 from tests.github.double import TOKEN, Double
 from tests.patience import PATIENCE
 from tools.page import ROOT
+from tools.warm_shell import programs
 
 __all__: list[str] = []
 
@@ -91,7 +93,7 @@ def test_code_of_the_pull_request_is_fetched_only_after_the_answer(workflow: dic
 class Runner:
     """Runs the script as a job does, with a `gh` that notes which status the commit got."""
 
-    def __init__(self, script: str, double: Double, folder: Path) -> None:
+    def __init__(self, script: str, double: Double, folder: Path, programs: Path) -> None:
         self.shell = Shell(folder / "shop")
         self.shell.folder.mkdir()
         self._script = script.replace("--wait 20s", "--wait 0")  # a test does not wait for nothing
@@ -99,7 +101,7 @@ class Runner:
         self._bin.mkdir()
         self._command("gh", GH)
         self._command("jq", JQ)
-        self._command("assent", f'#!/bin/sh\nexec "{sys.executable}" -m assent "$@"\n')
+        self._programs = programs
         self.output, self._statuses = folder / "output", folder / "statuses"
 
     def _command(self, name: str, text: str) -> None:
@@ -117,7 +119,7 @@ class Runner:
             "PR": "7",
             "HEAD": self._double.head,
             "CI": "true",
-            "PATH": f"{self._bin}:{self.shell.environ()['PATH']}",
+            "PATH": f"{self._bin}:{self._programs}:{self.shell.environ()['PATH']}",
         }
         ended = subprocess.run(
             ["bash", "-e", "-o", "pipefail", "-c", self._script],
@@ -155,11 +157,12 @@ class Ledger(ProjectLedger):
 
 
 @pytest.fixture
-def runner(workflow: dict[Any, Any], double: Double, tmp_path: Path) -> Runner:
+def runner(workflow: dict[Any, Any], double: Double, tmp_path: Path) -> Iterator[Runner]:
     """Give the job that asks."""
     double.permissions = {"ana": "write", double.me: "write"}
     (script,) = [step["run"] for step in steps(workflow) if step.get("id") == "ask"]
-    return Runner(script, double, tmp_path)
+    with programs() as folder:
+        yield Runner(script, double, tmp_path, folder)
 
 
 def test_script_ends_blocked_and_goes_on_after_the_reply_once(runner: Runner, double: Double) -> None:

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from assent.protocol.ask import Ask, State
 from tests.cli.shell import Shell, wait_for
 from tests.hosts.acp import agent
 from tests.patience import PATIENCE
+from tools.warm_shell import programs
 
 __all__: list[str] = []
 
@@ -44,14 +44,21 @@ def shell(tmp_path: Path) -> Iterator[Shell]:
     made.close()
 
 
+@pytest.fixture(scope="module")
+def python() -> Iterator[str]:
+    """Give a Python that has loaded the library when an agent starts."""
+    with programs() as folder:
+        yield str(folder / "python")
+
+
 @pytest.fixture
-def start(shell: Shell) -> Start:
+def start(shell: Shell, python: str) -> Start:
     """Give what starts the agent with a script of turns."""
 
     def begin(*turns: list[dict[str, Any]], options: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
         script = shell.folder / "script.json"
         script.write_text(json.dumps(turns))
-        words = (sys.executable, agent.__file__, str(script))
+        words = (python, agent.__file__, str(script))
         return shell.start("host", "acp", *options, "go", "--", *words)
 
     return begin
