@@ -2,7 +2,7 @@
 
 import signal
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from assent.cli.demo_world.cast import AGENTS, HOME
 from assent.cli.demo_world.studio import share
 from assent.cli.serve import DEFAULT_PORT
 from assent.protocol.ask import Kind
-from tests.cli.serving import Served, served, served_at_usual_port
+from tests.cli.serving import served, served_at_usual_port
 from tests.cli.shell import Result, Shell, wait_for
 from tests.patience import PATIENCE
 
@@ -93,20 +93,6 @@ class Inbox:
         return projects
 
 
-@pytest.fixture
-def server(shell: Shell) -> Iterator[Served]:
-    """Give a server with a demo on a throw-away store, at which nobody has done anything yet."""
-    with served(shell, "--demo", "--throwaway", TMPDIR=str(shell.folder)) as server:
-        yield server
-
-
-@pytest.fixture
-def newcomer(server: Served) -> Iterator[Inbox]:
-    """Give somebody who followed its link."""
-    with server.sign_in() as browser:
-        yield Inbox(browser)
-
-
 @pytest.fixture(scope="module")
 def inbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inbox]:
     """Give somebody at a demo for all tests that do something: each has agents there that no other test answers."""
@@ -121,24 +107,55 @@ def inbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Inbox]:
 # What a newcomer sees
 
 
-def test_all_six_kinds_are_asked_by_themselves(server: Served) -> None:
+def test_newcomer_finds_all_kinds_at_a_demo_that_leaves_nothing(shell: Shell) -> None:
+    """A throw-away demo from its first line to Ctrl-C, where the usual port is taken."""
+    secrets = {"GH_TOKEN": "x", "GITHUB_TOKEN": "x", "ASSENT_TOKEN": "x"}
+    with ExitStack() as stack:
+        with suppress(OSError):  # somebody else has it: as good
+            stack.enter_context(socket.create_server(("127.0.0.1", DEFAULT_PORT)))
+        server = stack.enter_context(
+            served_at_usual_port(shell, "--demo", "--throwaway", TMPDIR=str(shell.folder), **secrets)
+        )
+        # It takes a free port, and says so; a server that is none of a demo does not.
+        assert f"on a free port, as {DEFAULT_PORT} is taken" in server.said
+        assert not server.url.endswith(f":{DEFAULT_PORT}")
+        assert shell.run("serve").err.startswith(f"Port {DEFAULT_PORT} is taken")
+        # The link stands on a line of its own: it is what a newcomer looks for. Nothing is opened by itself.
+        assert f"    {server.url}/sign-in#{server.code}" in server.said.splitlines()
+        assert "  sign in" not in server.said
+        assert len(list(shell.folder.glob("assent-demo-*/assent.db"))) == 1
+        agents = psutil.Process(server.process.pid).children()
+        assert_no_way_out(agents, secrets)
+        assert httpx2.get(server.url, trust_env=False).status_code == 200
+        with server.sign_in() as browser:
+            assert_all_kinds_are_asked(Inbox(browser))
+            assert_each_kind_shows_what_it_can_hold(Inbox(browser))
+        assert server.stop(signal.SIGINT).err == ""
+        gone, alive = psutil.wait_procs(agents, PATIENCE)
+        assert (len(gone), alive) == (len(AGENTS), [])
+    assert list(shell.folder.glob("assent-demo-*")) == []
+    assert not shell.store.exists()
+
+
+def assert_no_way_out(agents: list[psutil.Process], secrets: Iterable[str]) -> None:
+    """A demo that somebody says yes to posts nothing in their name: no way to GitHub, and no token."""
+    assert len(agents) == len(AGENTS)
+    for agent in agents:
+        assert {*secrets, "PATH"}.isdisjoint(agent.environ())
+        # In the environment, which only the same user can read; a command line is everybody's.
+        assert agent.environ()["ASSENT_STORE"] not in " ".join(agent.cmdline())
+
+
+def assert_all_kinds_are_asked(inbox: Inbox) -> None:
     """By different agents, in four projects, and never more than one ask of each."""
-    assert httpx2.get(server.url, trust_env=False).status_code == 200
-    with server.sign_in() as browser:
-        inbox = Inbox(browser)
-        wait_for(lambda: {ask["kind"] for ask in inbox.open()} == set(Kind))
-        asks = inbox.open()
-        wait_for(lambda: set(inbox.projects()) == {HOME, "edge-infra", "ledger-sync", "handbook"})
-    askers = [ask["asker"] for ask in asks]
+    wait_for(lambda: {ask["kind"] for ask in inbox.open()} == set(Kind))
+    askers = [ask["asker"] for ask in inbox.open()]
     assert len(askers) == len(set(askers)) <= len(AGENTS)
-    # The link stands on a line of its own: it is what a newcomer looks for. Nothing is opened by itself.
-    assert f"    {server.url}/sign-in#{server.code}" in server.said.splitlines()
-    assert "  sign in" not in server.said
+    wait_for(lambda: set(inbox.projects()) == {HOME, "edge-infra", "ledger-sync", "handbook"})
 
 
-def test_asks_show_what_each_kind_can_hold(newcomer: Inbox) -> None:
+def assert_each_kind_shows_what_it_can_hold(inbox: Inbox) -> None:
     """Several fields at once, commands of a gate, a difference and a deadline that says no, a task that waits."""
-    inbox = newcomer
     fields = inbox.asked("librarian")["prompt"]["fields"]
     assert [(field["multiple"], bool(field["options"]), field["free"]) for field in fields] == [
         (True, True, False),
@@ -157,15 +174,6 @@ def test_asks_show_what_each_kind_can_hold(newcomer: Inbox) -> None:
     tasks = inbox.get("/projects/ledger-sync/tasks")["tasks"]
     assert question["kind"] == Kind.OPEN_QUESTION
     assert "blocked" in {task["status"] for task in tasks}
-
-
-def test_demo_on_a_store_of_ones_own_plays_in_the_current_project(shell: Shell) -> None:
-    """Three kinds of asks and a run are there, whatever the project is called."""
-    with served(shell, "--demo") as server, server.sign_in() as browser:
-        inbox = Inbox(browser)
-        wait_for(lambda: len({ask.kind for ask in shell.waiting()}) >= 3)
-        assert inbox.run("demo-builder")["project"] == "shop"
-        assert f"  store    {shell.store}" in server.said.splitlines()
 
 
 # How agents react
@@ -240,20 +248,34 @@ def test_runs_can_be_steered_and_say_what_they_do(inbox: Inbox) -> None:
 # How it ends
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-def test_end_of_the_server_leaves_no_agent_and_nothing_open(shell: Shell, number: int) -> None:
-    """However it came, and while a run is paused; what the agents wrote is gone, too."""
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
+def test_demo_on_a_store_of_ones_own_plays_in_the_current_project_and_leaves_only_what_others_asked(
+    shell: Shell, number: int
+) -> None:
+    """However its end came, and while a run is paused; what the agents wrote is gone, too.
+
+    Agents of one's own may be called as those of the demo are; and it is said what the demo writes, and where.
+    """
+    with connect(shell.store, project="shop", principal="agent:linter") as linter:
+        asked = linter.open("Mine?", ["yes", "no"])
     with served(shell, "--demo", TMPDIR=str(shell.folder)) as server, server.sign_in() as browser:
         inbox = Inbox(browser)
+        assert f"  store    {shell.store}" in server.said.splitlines()
+        assert "in this project and in edge-infra, handbook, ledger-sync;" in server.said
+        assert "--throwaway has one of its own" in server.said
         agents = psutil.Process(server.process.pid).children()
         assert len(agents) == len(AGENTS)
+        # Three kinds of asks and a run are in the project, whatever it is called.
+        wait_for(lambda: len({ask.kind for ask in shell.waiting()}) >= 3)
         wait_for(lambda: {ask["kind"] for ask in inbox.open()} == set(Kind))
         run = inbox.run("demo-builder")
+        assert run["project"] == "shop"
         inbox.post(f"/projects/shop/runs/{run['run_id']}/control", {"command": "pause"})
         ended = server.stop(number)
         gone, alive = psutil.wait_procs(agents, PATIENCE)
     assert (len(gone), alive, ended.err) == (len(AGENTS), [], "")
-    assert shell.run("inbox", "--json", "--all").json["asks"] == []
+    left = shell.run("inbox", "--json", "--all").json["asks"]
+    assert [ask["ask_id"] for ask in left] == [asked.ask_id]
     for project in ("shop", "edge-infra"):
         assert {run["status"] for run in shell.run("runs", "--json", "--project", project).json["runs"]} <= {
             "done",
@@ -262,27 +284,13 @@ def test_end_of_the_server_leaves_no_agent_and_nothing_open(shell: Shell, number
     assert list(shell.folder.glob("assent-demo-*")) == []
 
 
-def test_end_of_a_demo_leaves_what_others_have_open_in_the_same_store(shell: Shell) -> None:
-    """Agents of one's own may be called as those of the demo are; and it is said what the demo writes, and where."""
-    with connect(shell.store, project="shop", principal="agent:linter") as linter:
-        asked = linter.open("Mine?", ["yes", "no"])
-    with served(shell, "--demo") as server, server.sign_in() as browser:
-        inbox = Inbox(browser)
-        wait_for(lambda: {ask["kind"] for ask in inbox.open()} == set(Kind))
-        server.stop()
-    assert [ask.ask_id for ask in shell.waiting()] == [asked.ask_id]
-    assert "in this project and in edge-infra, handbook, ledger-sync;" in server.said
-    assert "--throwaway has one of its own" in server.said
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_throwaway_store_goes_with_the_last_who_uses_it(shell: Shell, number: int) -> None:
+def test_throwaway_store_of_a_killed_server_goes_with_the_last_who_uses_it(shell: Shell) -> None:
     """A server that was killed cannot remove it; then the last of its agents does."""
     with served(shell, "--demo", "--throwaway", TMPDIR=str(shell.folder)) as server:
         agents = psutil.Process(server.process.pid).children()
         assert len(agents) == len(AGENTS)
         assert len(list(shell.folder.glob("assent-demo-*/assent.db"))) == 1
-        server.stop(number)
+        server.stop(signal.SIGKILL)
         psutil.wait_procs(agents, PATIENCE)
     assert list(shell.folder.glob("assent-demo-*")) == []
     assert not shell.store.exists()
@@ -312,27 +320,6 @@ def test_folder_is_removed_by_the_last_and_not_before(tmp_path: Path) -> None:
 
 
 # How it begins
-
-
-def test_agents_have_no_way_to_github_and_no_token(shell: Shell) -> None:
-    """A demo that somebody says yes to posts nothing in their name."""
-    secrets = {"GH_TOKEN": "x", "GITHUB_TOKEN": "x", "ASSENT_TOKEN": "x"}
-    with served(shell, "--demo", "--throwaway", **secrets) as server:
-        for agent in psutil.Process(server.process.pid).children():
-            assert {*secrets, "PATH"}.isdisjoint(agent.environ())
-            # In the environment, which only the same user can read; a command line is everybody's.
-            assert agent.environ()["ASSENT_STORE"] not in " ".join(agent.cmdline())
-
-
-def test_demo_takes_a_free_port_where_the_usual_one_is_taken(shell: Shell) -> None:
-    """And says so; a server that is none of a demo does not."""
-    with ExitStack() as stack:
-        with suppress(OSError):  # somebody else has it: as good
-            stack.enter_context(socket.create_server(("127.0.0.1", DEFAULT_PORT)))
-        server = stack.enter_context(served_at_usual_port(shell, "--demo", "--throwaway"))
-        assert f"on a free port, as {DEFAULT_PORT} is taken" in server.said
-        assert not server.url.endswith(f":{DEFAULT_PORT}")
-        assert shell.run("serve").err.startswith(f"Port {DEFAULT_PORT} is taken")
 
 
 def test_throwaway_store_beside_a_named_one_is_refused(call: Call) -> None:
