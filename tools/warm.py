@@ -44,11 +44,13 @@ from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
-__all__ = ["COLD", "Order", "at_start", "be", "frameworks_of", "is_program", "load", "run", "spawn"]
+__all__ = ["COLD", "PYTHON", "Order", "at_start", "be", "frameworks_of", "is_program", "load", "run", "spawn"]
 
 PACKAGE = "assent"
 COLD = "ASSENT_COLD"
 """A setting of the tests: with any value nothing is forked."""
+PYTHON = "TESTS_OF_ASSENT_PYTHON"
+"""A setting of forked processes: what they start as Python, such as that of `tools.warm_shell.programs`."""
 ROOT = Path(__file__).resolve().parents[1]
 _HEAD = struct.Struct("=II")
 _STATUS = struct.Struct("=i")
@@ -417,6 +419,7 @@ def _become(order: Order, descriptors: Sequence[int]) -> None:
         signal.signal(number, signal.SIG_IGN)
     os.environ.clear()
     os.environ.update(order.env)
+    sys.executable = order.env.get(PYTHON, sys.executable)
     os.chdir(order.cwd)
     time.tzset()
     random.seed()
@@ -480,6 +483,9 @@ def _run(words: Sequence[str]) -> None:
     if kind == "-m":
         sys.path[0] = str(Path.cwd())
         sys.argv = rest
+        for name in (rest[0], f"{rest[0]}.__main__"):  # which a start of Python has not loaded yet
+            if not hasattr(sys.modules.get(name), "__path__"):
+                sys.modules.pop(name, None)
         runpy.run_module(rest[0], run_name="__main__", alter_sys=True)
         return
     module = ModuleType("__main__")

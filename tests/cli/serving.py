@@ -15,6 +15,8 @@ import httpx2
 from assent.client.identity import AGENT_MARKS
 from tests.cli.shell import Result, Shell
 from tests.patience import PATIENCE
+from tools.warm import PYTHON
+from tools.warm_shell import programs
 
 __all__ = ["Served", "served", "served_at_usual_port"]
 
@@ -78,10 +80,11 @@ def served(shell: Shell, *arguments: str, **changes: str | None) -> Iterator[Ser
 
 @contextmanager
 def served_at_usual_port(shell: Shell, *arguments: str, **changes: str | None) -> Iterator[Served]:
-    """Give a server that was told no port."""
-    server = Served(shell, arguments, changes)
-    try:
-        yield server
-    finally:
-        if server.process.poll() is None:
-            server.stop()
+    """Give a server that was told no port; what it starts as Python is forked, too."""
+    with programs() as folder:
+        server = Served(shell, arguments, {PYTHON: str(folder / "python"), **changes})
+        try:
+            yield server
+        finally:
+            if server.process.poll() is None:
+                server.stop()
