@@ -20,7 +20,13 @@ def texts() -> str:
 def unused(words: list[str], text: str) -> list[str]:
     """List the words that a text does not hold, as a word or as a part of a name."""
     shapes = {word: "[ _]?".join(map(re.escape, word.lower().split())) for word in words}
-    return [word for word, shape in shapes.items() if not re.search(rf"(?<![a-z]){shape}s?(?![a-z])", text)]
+    return [word for word, shape in shapes.items() if not _has(text, shape)]
+
+
+def _has(text: str, shape: str) -> bool:
+    # What comes before is looked at last: a pattern that begins with its word is found many times faster.
+    found = re.finditer(rf"{shape}s?(?![a-z])", text)
+    return any(not "a" <= text[each.start() - 1 : each.start()] <= "z" for each in found)
 
 
 def test_every_word_of_the_glossary_is_used() -> None:

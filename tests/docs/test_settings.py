@@ -27,9 +27,12 @@ def variables(source: str) -> set[str]:
 
 def limits(path: Path) -> Iterator[tuple[str, object]]:
     """Yield the public limits that a module sets, with their values."""
+    text = path.read_text()
+    if not LIMIT.search(text):
+        return
     names = [
         target.id
-        for node in ast.parse(path.read_text()).body
+        for node in ast.parse(text).body
         if isinstance(node, ast.Assign | ast.AnnAssign)
         for target in (node.targets if isinstance(node, ast.Assign) else [node.target])
         if isinstance(target, ast.Name) and LIMIT.fullmatch(target.id) and not target.id.startswith("_")
