@@ -44,6 +44,9 @@ from typing import Any, NamedTuple, NoReturn
 
 import msgspec
 
+from assent.storage.migration import load_migrations
+from assent.storage.queries import load_queries
+
 __all__ = ["COLD", "PYTHON", "Order", "at_start", "be", "frameworks_of", "is_program", "load", "run", "spawn"]
 
 PACKAGE = "assent"
@@ -337,6 +340,9 @@ def _load_package() -> None:
     for found in pkgutil.walk_packages(package.__path__, f"{PACKAGE}."):
         if not found.name.startswith(_NOT_LOADED):
             importlib.import_module(found.name)
+    for store in ("assent.storage.postgres", "assent.storage.sqlite"):
+        load_queries(store, "queries.sql")
+        load_migrations(store)
 
 
 def load(names: Sequence[str]) -> None:

@@ -7,6 +7,7 @@ checksum: a file that changed after it was applied is a mistake in the program, 
 from __future__ import annotations
 
 import re
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 
@@ -28,6 +29,11 @@ class Migration(msgspec.Struct, frozen=True):
 
 def load_migrations(package: str) -> list[Migration]:
     """Return the migrations that lie in `package`, lowest number first."""
+    return list(_read(package))
+
+
+@cache
+def _read(package: str) -> tuple[Migration, ...]:
     found = []
     for entry in files(package).joinpath("migrations").iterdir():
         match = _NAME.match(entry.name)
@@ -35,4 +41,4 @@ def load_migrations(package: str) -> list[Migration]:
             script = entry.read_text(encoding="utf-8")
             checksum = sha256(script.encode()).hexdigest()
             found.append(Migration(int(match[1]), match[2], script, checksum))
-    return sorted(found, key=lambda migration: migration.number)
+    return tuple(sorted(found, key=lambda migration: migration.number))

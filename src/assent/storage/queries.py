@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from importlib.resources import files
 
 __all__ = ["load_queries"]
@@ -12,6 +13,11 @@ _NAME = re.compile(r"^-- (\w+): (.+)$", re.MULTILINE)
 
 def load_queries(package: str, name: str) -> dict[str, str]:
     """Return the named queries of a .sql file, comments taken off."""
+    return dict(_read(package, name))
+
+
+@cache
+def _read(package: str, name: str) -> dict[str, str]:
     text = files(package).joinpath(name).read_text(encoding="utf-8")
     pieces = _NAME.split(text)
     queries = {}
