@@ -76,11 +76,28 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.line(f"not on this machine: {line}")
 
 
+_MEMORY = Path("/dev/shm")
+_ROOM = 1 << 30
+"""Bytes that must be free there."""
+
+
+def _has_memory() -> bool:
+    """Say whether there is a file system in memory with room for the stores of a run."""
+    return _MEMORY.is_dir() and os.access(_MEMORY, os.W_OK) and shutil.disk_usage(_MEMORY).free >= _ROOM
+
+
 @pytest.fixture(scope="session", autouse=True)
-def surroundings() -> Iterator[Path]:
-    """Keep tests away from the user's own folders, also in the processes that they start."""
-    home = Path(tempfile.mkdtemp(prefix="as-"))
+def surroundings(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Keep tests away from the user's own folders, also in the processes that they start.
+
+    Throw-away stores are in memory where that can be: a store waits for the disk at each commit, and what they say is the
+    same there. `tmp_path` is on the disk as ever, since pytest keeps the folders of its last runs.
+    """
+    tmp_path_factory.getbasetemp()  # found before the next line
     with pytest.MonkeyPatch.context() as patch:
+        if _has_memory():
+            patch.setattr(tempfile, "tempdir", str(_MEMORY))
+        home = Path(tempfile.mkdtemp(prefix="as-"))
         for name in (*AGENT_MARKS, *(name for name in os.environ if name.startswith("ASSENT_"))):
             patch.delenv(name, raising=False)
         # A cold process takes twice as long to start when it is measured: only the pytest processes are, and what they fork.

@@ -17,13 +17,15 @@ from assent.protocol.principal import Assurance
 from assent.testing import FakeClock, ThrowawayStore
 from tests.client.served import ServedStore
 
-__all__ = ["Clients", "Door", "NewStore", "Way", "clients_on", "only_on_a_file"]
+__all__ = ["Clients", "Door", "NewStore", "Way", "clients_on", "only_on_a_file", "only_once"]
 
 Door = Literal["file", "server"]
 Way = Literal["threads", "tasks"]
 
 only_on_a_file = pytest.mark.parametrize("door", ["file"])
 """For a claim about hubs, bells or files, or about what a process says of itself, which a server does not believe."""
+only_once = pytest.mark.parametrize(("door", "clients"), [("file", "threads")], indirect=["clients"])
+"""For a claim that takes long to prove and is the engine's or the store's own."""
 T = TypeVar("T")
 
 

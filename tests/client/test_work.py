@@ -14,7 +14,7 @@ from assent.protocol.json_text import Json
 from assent.protocol.notification import NotificationKind, Source
 from assent.protocol.principal import Assurance
 from assent.protocol.task import OPEN_QUESTION_REASON, TaskStatus
-from tests.client.both import Clients, only_on_a_file
+from tests.client.both import Clients, only_on_a_file, only_once
 from tests.proves import proves
 from tests.work_samples import DATABASE, PAGES, asking, happened
 
@@ -307,6 +307,7 @@ def test_same_words_of_somebody_else_in_the_chat_are_not_the_answer(clients: Cli
     ]
 
 
+@only_once
 def test_answer_is_the_clarification_however_much_is_written_in_the_chat(clients: Clients) -> None:
     """A chat that an agent floods hides nothing; and a line that answers nothing changes no answer."""
     told = clients.agent().hand_in(asking(DATABASE)).notification

@@ -19,7 +19,7 @@ from tests.surfaces.http.world import BODIES, Sent, Trial, World, a_world
 
 __all__: list[str] = []
 
-EXAMPLES = int(os.environ.get("ASSENT_FUZZ_EXAMPLES", "12"))
+EXAMPLES = int(os.environ.get("ASSENT_FUZZ_EXAMPLES", "4"))
 
 
 @pytest.fixture(scope="module")
