@@ -368,7 +368,7 @@ def test_cut_and_pasted_file_is_a_session_or_refused(start: int, size: int, put:
         parse_state(garbled.encode())
 
 
-@pytest.mark.parametrize("filler", ["x", "\x7f", "-->", "\n", '"'])
+@pytest.mark.parametrize("filler", ["\x7f", "-->"])
 def test_largest_review_is_kept_in_the_largest_file(filler: str) -> None:
     """Whatever it is made of, it fits, and it is read back."""
     review = largest(filler)

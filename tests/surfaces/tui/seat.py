@@ -34,7 +34,7 @@ __all__ = ["Agent", "ClientFeed", "Seat", "sit"]
 
 _LOOK = 0.02
 _ALL = 1_000
-_CHARACTERS = {"enter": "\r", "escape": "\x1b", "space": " "}
+_CHARACTERS = {"enter": "\r", "escape": "\x1b", "space": " ", "colon": ":", "number_sign": "#"}
 
 
 class ClientFeed:
@@ -137,18 +137,23 @@ class Seat:
     async def press(self, *keys: str) -> None:
         """Press keys, each a beat after the other."""
         for key in keys:
-            self._time[0] += BEAT_SECONDS
-            await self.pilot.press(key)
+            await self.hit(key, BEAT_SECONDS)
+        await self._settle()
 
     async def press_early(self, *keys: str) -> None:
         """Press keys at once."""
-        await self.pilot.press(*keys)
+        for key in keys:
+            await self.hit(key, 0)
+        await self._settle()
 
     async def type(self, text: str) -> None:
         """Type a text into the field that is open."""
-        await self.pilot.press(
-            *({" ": "space", "\n": "enter", ":": "colon"}.get(each, each) for each in text)
-        )
+        await self.press_early(*({" ": "space", "\n": "enter"}.get(each, each) for each in text))
+
+    async def _settle(self) -> None:
+        """Wait until all that is on the screen has taken what was sent to it."""
+        if not self.app._exit:
+            await self.pilot._wait_for_screen(PATIENCE)
 
     async def hit(self, key: str, after: float) -> None:
         """Press a key so many seconds after the last one, and wait until it was taken and no longer."""

@@ -438,7 +438,7 @@ def test_ask_that_ends_while_words_are_written_keeps_them_and_sends_nothing() ->
         assert handle.value(0) == "theirs"
 
 
-@pytest.mark.parametrize("said", ["yes.", "no", "stop", "drop this confirm"])
+@pytest.mark.parametrize("said", ["yes.", "drop this confirm"])
 def test_words_of_a_request_for_changes_that_read_as_an_answer_are_refused_and_stay_in_their_field(
     said: str,
 ) -> None:
@@ -501,7 +501,7 @@ def test_approval_is_rejected_with_words_that_the_agent_is_told() -> None:
         assert "not on a friday" in str(asked.error)
 
 
-@pytest.mark.parametrize("size", [(120, 36), (80, 24), (40, 12), (40, 10)])
+@pytest.mark.parametrize("size", [(120, 36), (40, 10)])
 def test_ask_that_ends_under_a_field_says_so_above_it_and_the_field_stays(size: tuple[int, int]) -> None:
     """The words and the focus stay, sending is gone, and Esc leaves."""
     with throwaway() as store:

@@ -95,5 +95,5 @@ def test_reply_at_the_terminal_inbox_means_what_it_means_everywhere() -> None:
                 if "tui" not in TABLE.excused(case):
                     verdicts[case.name] = await give(seat, case)
 
-        sit(store, story)
+        sit(store, story, size=(40, 12))  # what is drawn is another test's business
     hold("tui", lambda case: verdicts[case.name])
