@@ -31,6 +31,8 @@ __all__ = [
     "surroundings",
 ]
 
+_LONGEST_NAME = 200
+
 make_usual()
 assert chance.SHARE > 0  # its profile is in force
 
@@ -44,6 +46,11 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_addoption(parser: pytest.Parser) -> None:
     """Have a way to run the properties alone, with more examples."""
     parser.addoption("--properties", action="store_true", help="run only what is tried with random examples")
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Call a long text by its length: the name of a test goes to every worker, and into the environment."""
+    return f"{len(val)} signs" if isinstance(val, str | bytes) and len(val) > _LONGEST_NAME else None
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

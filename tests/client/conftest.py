@@ -38,7 +38,11 @@ def _is_wanted(item: pytest.Item) -> bool:
     door, way = callspec.params["door"], callspec.params.get("clients")
     if not is_first:
         return door == "file" and way in {None, "threads"}
-    return way is None or item.path.name == _ALL_FOUR or (door, way) in {("file", "threads"), ("server", "tasks")}
+    return (
+        way is None
+        or item.path.name == _ALL_FOUR
+        or (door, way) in {("file", "threads"), ("server", "tasks")}
+    )
 
 
 @pytest.fixture

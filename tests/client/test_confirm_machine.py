@@ -37,7 +37,7 @@ from assent.protocol.error import EffectError, StillOpen, UnrecognisedError
 from assent.protocol.plan import Moment, Status, name_confirms, parse_plan
 from assent.protocol.report import Report
 from assent.testing import throwaway
-from tests.chance import run_until
+from tests.chance import examples, run_until
 from tests.client.talk import Crash
 from tests.flows.confirm_world import SUMMARY
 from tests.flows.confirm_world import World as Rehearsal
@@ -390,7 +390,7 @@ def rehearse(flow: Started) -> tuple[Verdict, list[str], int]:
 def test_confirms_edits_and_crashes_in_any_order_come_out_as_if_nothing_had_happened() -> None:
     """Only the intended bytes change, no question is asked twice, and whoever resumes ends as one who never stopped."""
     needed = {"Crash", "StillOpen", "save", "resumed", How.CONFIRMED, "held"}
-    bounds = settings(max_examples=40, stateful_step_count=25)
+    bounds = examples(100, stateful_step_count=25)
     run_until(Confirming, bounds, lambda: Confirming.reached >= needed)
     assert Confirming.reached >= needed
 

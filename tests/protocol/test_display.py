@@ -284,8 +284,10 @@ def test_shape_of_a_tower_takes_no_longer_than_its_length() -> None:
 
 def test_shape_of_a_text_is_at_most_seven_times_as_long() -> None:
     """Two signs stand for whole phrases when they are normalised; a label of them must not cost seconds."""
-    longest = max(len(skeleton(chr(point))) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
-    assert longest <= 7
+    alike = {"Cn", "Co"}  # what has no meaning yet is normalised to itself, so that every hundredth will do
+    signs = (chr(point) for point in range(0x110000) if not 0xD800 <= point < 0xE000)
+    tried = (sign for sign in signs if unicodedata.category(sign) not in alike or ord(sign) % 100 == 0)
+    assert max(len(skeleton(sign)) for sign in tried) <= 7
 
 
 def test_folding_trims_collapses_and_ignores_case() -> None:

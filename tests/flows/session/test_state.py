@@ -370,7 +370,7 @@ def test_cut_and_pasted_file_is_a_session_or_refused(start: int, size: int, put:
 
 @pytest.mark.parametrize("filler", ["\x7f", "-->"])
 def test_largest_review_is_kept_in_the_largest_file(filler: str) -> None:
-    """Whatever it is made of, it fits, and it is read back."""
+    """Also if it is made of what grows most when it is shown, or when it is kept; and it is read back."""
     review = largest(filler)
     session = begin(review, STARTED)
     for part in session.parts:
