@@ -91,7 +91,7 @@ def test_terminal_controls_the_session(cold: pytest.MonkeyPatch) -> None:
     code = "import os, signal; os.close(os.open('/dev/tty', os.O_RDWR)); print('ready', flush=True); signal.pause()"
     for _ in range(2):
         master, slave = pty.openpty()
-        options = {"stdin": slave, "stdout": subprocess.PIPE, "start_new_session": True}
+        options: dict[str, Any] = {"stdin": slave, "stdout": subprocess.PIPE, "start_new_session": True}
         words = [sys.executable, "-c", code]
         with spawn(words, has_terminal=True, ignores=[signal.SIGHUP], **options) as process:
             os.close(slave)
