@@ -162,5 +162,5 @@ TRIAL = Trial(
     "of two to sixteen who present one receipt at the same moment, on the file and over HTTP, exactly one wins",
     run,
     (Twin("redeem-again", "a receipt that was redeemed is refused", "without one winner", 0.01),),
-    share=0.007,
+    share=0.02,
 )
