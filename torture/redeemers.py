@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter, defaultdict
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -53,7 +54,7 @@ def run(plan: Plan) -> Verdict:
         person, asker = served.trust((Role.HUMAN, "ana"), (Role.AGENT, _ASKER))
         told = nest.start("torture.redeemers:granter", person=person, asker=asker, count=count).hear(300)
         races = [
-            Race(receipt_id, number, chance.sample(range(_MOST), chance.randint(_FEWEST, _MOST)))
+            Race(receipt_id, number, _field(chance, number))
             for number, receipt_id in enumerate(told["receipts"])
         ]
         setting: dict[str, Any] = {"store": str(nest.store), "asker": asker, "races": races}
@@ -82,6 +83,13 @@ def run(plan: Plan) -> Verdict:
     for door in _DOORS:
         tally.require(f"won over {door}", count // 20)
     return tally.verdict()
+
+
+def _field(chance: Random, number: int) -> list[int]:
+    """Choose who races; in some races all come by one door, so that on any machine each door has winners."""
+    alone = number % 10
+    everyone = range(alone, _MOST, len(_DOORS)) if alone < len(_DOORS) else range(_MOST)
+    return chance.sample(everyone, min(len(everyone), chance.randint(_FEWEST, _MOST)))
 
 
 def _compare(
