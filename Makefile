@@ -76,9 +76,10 @@ bench: setup ## measure, each figure beside its raw floor
 ledger: setup ## say which requirements the last make test proved; ARGS=--list names the tests
 	@$(PYTHON) -m tools.ledger $(ARGS)
 
-torture: setup ## the fault tests at full count, then every property with 25 times the examples of make test
+torture: setup ## the fault tests at full count, then every property and the HTTP fuzz with 25 times the examples of make test
 	@$(WITH_BROWSER) $(PYTHON) -m torture $(ARGS)
 	@$(if $(ARGS),,ASSENT_EXAMPLES=5 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal --properties)
+	@$(if $(ARGS),,ASSENT_FUZZ_EXAMPLES=120 $(PYTHON) -m pytest -q tests/surfaces/http/test_fuzz.py)
 
 fresh: ## clone HEAD into an empty root (or home) and do run and test there; ONLY=run does one, ARGS narrows the tests
 	@bash tools/fresh.sh

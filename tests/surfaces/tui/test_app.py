@@ -438,7 +438,7 @@ def test_ask_that_ends_while_words_are_written_keeps_them_and_sends_nothing() ->
         assert handle.value(0) == "theirs"
 
 
-@pytest.mark.parametrize("said", ["yes.", "drop this confirm"])
+@pytest.mark.parametrize("said", ["yes.", "no", "stop", "drop this confirm"])
 def test_words_of_a_request_for_changes_that_read_as_an_answer_are_refused_and_stay_in_their_field(
     said: str,
 ) -> None:
