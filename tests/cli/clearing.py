@@ -6,6 +6,7 @@ keyboard does next depends on nothing but the screen.
 
 import re
 import threading
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
@@ -15,6 +16,7 @@ from assent.client.gate import pass_gate
 from assent.client.identity import AGENT_MARKS
 from assent.protocol.ask import Ask
 from assent.protocol.prompt import Field
+from assent.surfaces.tui.key_guard import BEAT_SECONDS
 from tests.cli.shell import Shell
 from tests.cli.window import Window
 from tests.patience import PATIENCE
@@ -194,7 +196,8 @@ def _title(window: Window, done: set[str]) -> str:
 
 def _mark(window: Window, title: str, kind: str) -> None:
     """Mark the answer, unless it is marked; of a text, write it and leave it in its field."""
-    window.wait(lambda: title in _card(window) and "[Enter]" not in window.text)
+    window.wait(lambda: title in _card(window))
+    _rest(window)
     if kind == "free":
         window.press("i")
         window.until("F2 sends")
@@ -206,9 +209,22 @@ def _mark(window: Window, title: str, kind: str) -> None:
     if "Enter: " in window.text:
         return
     for number, key in enumerate(KINDS[kind][0], 1):
-        window.wait(lambda: "[Enter]" not in window.text)
+        _rest(window)
         window.press(key)
         window.wait(partial(_has_marks, window, number))
+
+
+def _rest(window: Window) -> None:
+    """Rest for a beat while the screen says that keys count: what is being drawn may say so for a moment of the past."""
+    since = time.monotonic()
+
+    def is_rested() -> bool:
+        nonlocal since
+        if "[Enter]" in window.text:
+            since = time.monotonic()
+        return time.monotonic() - since > BEAT_SECONDS
+
+    window.wait(is_rested)
 
 
 def _has_marks(window: Window, number: int) -> bool:
@@ -217,5 +233,6 @@ def _has_marks(window: Window, number: int) -> bool:
 
 def _send(window: Window, kind: str) -> None:
     if kind != "free":
+        _rest(window)
         window.until("Enter: ")
     window.press(_F2 if kind == "free" else _ENTER)

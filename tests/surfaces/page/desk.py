@@ -29,6 +29,20 @@ _LEAVE = """
 """
 
 
+# A page that is just loaded knows all that waits. One that was loaded long ago first hears of it.
+_COME = """
+async (place) => {
+  const [{ get }, { connect }, { getState }] = await Promise.all(
+    ["api", "live", "store"].map((name) => import(`/page/${name}.js`)),
+  );
+  await connect();
+  const { asks } = await get("/asks");
+  while (!asks.every((ask) => getState().asks.has(ask.ask_id))) await new Promise(requestAnimationFrame);
+  location.hash = `#/${place}`;
+}
+"""
+
+
 class Desk:
     """A store with its server, and a page of ana's on it. The beat is over at once: no test of it is made here."""
 
@@ -120,5 +134,5 @@ def _an_empty_site() -> Iterator[ThrowawayServer]:
 
 
 def come_to(page: Page, place: str = "inbox") -> None:
-    """Go to a place behind the #, as a link there does: without loading the page anew."""
-    page.evaluate("(place) => { location.hash = `#/${place}`; }", place)
+    """Go to a place behind the #, as a link there does: without loading the page anew, but knowing as much."""
+    page.evaluate(_COME, place)
