@@ -50,11 +50,18 @@ def child_of(
         yield child
 
 
+def _wait(child: subprocess.Popen[bytes]) -> None:
+    """Wait for its end, without the lock of `Popen.wait`: Ctrl-C may have struck where nobody gave that back."""
+    if child.returncode is None:
+        with suppress(ChildProcessError):
+            child.returncode = os.waitstatus_to_exitcode(os.waitpid(child.pid, 0)[1])
+
+
 def _end(child: subprocess.Popen[bytes]) -> None:
     with uninterrupted():
         with suppress(OSError):
             os.killpg(child.pid, signal.SIGKILL)
-        child.wait()
+        _wait(child)
         for stream in (child.stdin, child.stdout, child.stderr):
             if stream is not None:
                 with suppress(OSError):
