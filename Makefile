@@ -2,7 +2,8 @@
 # tools/setup.py fetches the installer, makes .venv, and does nothing when the locks did not change.
 
 PY ?= python3
-JOBS ?= 3
+# Two workers a core, for some of them always wait; eight at most, for each has a browser and a database.
+JOBS ?= $(shell cores=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); [ $$cores -gt 4 ] && echo 8 || echo $$((2 * cores)))
 ARGS ?=
 PYTHON := .venv/bin/python
 COVERAGE ?=
@@ -11,7 +12,7 @@ COVERAGE ?=
 PURE := tests/protocol% tests/engine% tests/flows% tests/house%
 NAMED = $(filter tests/%,$(ARGS))
 IS_PURE = $(and $(NAMED),$(if $(filter-out $(PURE),$(NAMED)),,yes))
-POOL = -n $(JOBS) --dist worksteal
+POOL = --jobs $(JOBS)
 EXAMPLES ?= $(if $(IS_PURE),0.05,0.2)
 PYTEST = export ASSENT_EXAMPLES=$(EXAMPLES); $(if $(IS_PURE),,$(WITH_BROWSER)) $(PYTHON) $(MEASURED) -m pytest -q $(if $(IS_PURE),,$(POOL))
 MEASURED = $(if $(COVERAGE),-m coverage run)
@@ -33,7 +34,7 @@ help: ## list these commands
 run: core ## try it: a server with agents that ask and run; it prints a link for your browser
 	@.venv/bin/assent serve --demo $(if $(ASSENT_STORE),,--throwaway) $(ARGS)
 
-test: setup ## run all tests and count what they prove; ARGS=tests/engine narrows them, JOBS=4 widens the pool
+test: setup ## run all tests and count what they prove; ARGS=tests/engine narrows them, JOBS=2 makes the pool smaller
 ifeq ($(COVERAGE),)
 	@$(PYTEST) $(ARGS)
 else
@@ -78,7 +79,7 @@ ledger: setup ## say which requirements the last make test proved; ARGS=--list n
 
 torture: setup ## the fault tests at full count, then every property and the HTTP fuzz with 25 times the examples of make test
 	@$(WITH_BROWSER) $(PYTHON) -m torture $(ARGS)
-	@$(if $(ARGS),,ASSENT_EXAMPLES=5 $(PYTHON) -m pytest -q -n $(JOBS) --dist worksteal --properties)
+	@$(if $(ARGS),,ASSENT_EXAMPLES=5 $(PYTHON) -m pytest -q --jobs $(JOBS) --properties)
 	@$(if $(ARGS),,ASSENT_FUZZ_EXAMPLES=120 $(PYTHON) -m pytest -q tests/surfaces/http/test_fuzz.py)
 
 fresh: ## clone HEAD into an empty root (or home) and do run and test there; ONLY=run does one, ARGS narrows the tests

@@ -17,17 +17,22 @@ import pytest
 from assent.client.identity import AGENT_MARKS
 from tests import chance, leftovers
 from tests.inherited import make_usual
+from tests.leftovers import pytest_worker_begins
 from tests.missing import MISSING
-from tools import ledger_plugin
+from tools import ledger_plugin, pool
+from tools.pool import pytest_addhooks, pytest_runtestloop
 from tools.postgres import PostgresServer
 
 __all__ = [
     "bare_database",
     "database",
     "postgres_server",
+    "pytest_addhooks",
     "pytest_configure",
+    "pytest_runtestloop",
     "pytest_sessionstart",
     "pytest_terminal_summary",
+    "pytest_worker_begins",
     "surroundings",
 ]
 
@@ -44,7 +49,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Have a way to run the properties alone, with more examples."""
+    """Have a pool, and a way to run the properties alone, with more examples."""
+    pool.pytest_addoption(parser)
     parser.addoption("--properties", action="store_true", help="run only what is tried with random examples")
 
 

@@ -22,13 +22,12 @@ from typing import Any
 import psutil
 import pytest
 
-__all__ = ["EXCUSED", "MARK", "SETTLE", "pytest_configure"]
+__all__ = ["EXCUSED", "MARK", "SETTLE", "pytest_configure", "pytest_worker_begins"]
 
 MARK = "TESTS_OF_ASSENT"
 """A variable that every process has that the tests of one process started."""
 EXCUSED = {
     "process tools.warm": "programs are forked from it until the interpreter ends, and it ends with it",
-    "thread execnet": "the pool's own talk with its worker",
     "thread pytest_timeout": "bounds the test",
     "thread tqdm_monitor": "a library's own, and it sleeps",
     "file pytest-of-": "pytest keeps the folders of its last runs, also of one that a test started",
@@ -42,16 +41,19 @@ SETTLE = "TESTS_SETTLE_SECONDS"
 _SETTLE_SECONDS = float(os.environ.get(SETTLE, "60"))
 """What was told to end has so long to do it; nothing waits where nothing is left."""
 _ROOT = Path(__file__).resolve().parents[1]
-_OUTPUT = "leftovers"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch this process, and the run if this process leads it."""
-    is_worker = hasattr(config, "workerinput")
-    if not is_worker:
-        config.pluginmanager.register(_Run(config.rootpath), "leftovers-run")
-    if is_worker or not getattr(config.option, "numprocesses", None):
-        config.pluginmanager.register(_Watch(), "leftovers-watch")
+    """Watch the run, and the process that runs the tests: this one, or each worker of a pool."""
+    config.pluginmanager.register(_Run(config.rootpath), "leftovers-run")
+    if not getattr(config.option, "jobs", 0):
+        pytest_worker_begins(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_worker_begins(config: pytest.Config) -> None:
+    """Watch this process."""
+    config.pluginmanager.register(_Watch(), "leftovers-watch")
 
 
 def _is_excused(kind: str, name: str) -> bool:
@@ -105,16 +107,18 @@ class _Watch:
 
     @pytest.hookimpl(trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        """Look for what is left; hand it to whoever leads the run."""
+        """Look for what is left."""
+        run = session.config.pluginmanager.get_plugin("leftovers-run")
+        assert isinstance(run, _Run)
+        run.pytest_worker_told(self.pytest_worker_ends())
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_worker_ends(self) -> list[str]:
+        """Look for what is left of a worker's tests."""
         until = time.monotonic() + _SETTLE_SECONDS
         left = [*self._processes(until), *self._threads(until), *_sockets(), *self._files()]
         self._patch.undo()
-        if hasattr(session.config, "workeroutput"):
-            session.config.workeroutput[_OUTPUT] = left
-            return
-        run = session.config.pluginmanager.get_plugin("leftovers-run")
-        assert isinstance(run, _Run)
-        run.left += left
+        return left
 
     def _processes(self, until: float) -> list[str]:
         psutil.wait_procs(self._ours(), timeout=max(0.0, until - time.monotonic()))
@@ -179,9 +183,9 @@ class _Run:
         self.left: list[str] = []
 
     @pytest.hookimpl(optionalhook=True)
-    def pytest_testnodedown(self, node: Any) -> None:
+    def pytest_worker_told(self, lines: list[str]) -> None:
         """Take what a worker of the pool has left; one that crashed cannot say."""
-        self.left += getattr(node, "workeroutput", {}).get(_OUTPUT, [])
+        self.left += lines
 
     @pytest.hookimpl(wrapper=True, trylast=True)
     def pytest_sessionfinish(self, session: pytest.Session) -> Iterator[None]:

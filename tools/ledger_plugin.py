@@ -22,10 +22,9 @@ _NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Watch this run; a worker of a pool only sends its claims along."""
+    """Watch this run."""
     config.pluginmanager.register(_Claims())
-    if not hasattr(config, "workerinput"):
-        config.pluginmanager.register(_Ledger(config))
+    config.pluginmanager.register(_Ledger(config))
 
 
 class _Claims:
@@ -46,7 +45,7 @@ class _Ledger:
         self._verdict: Verdict | None = None
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
-        for item in session.items:  # none in the process that leads a pool
+        for item in session.items:
             self._note(item.nodeid, item.user_properties)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -37,8 +37,8 @@ from pathlib import Path
 import psycopg
 
 from assent.client.client import Client
+from assent.client.connect import open_hub
 from assent.client.identity import AGENT_MARKS
-from assent.hub.compose import hub_on_file
 from assent.protocol.ask import Ask
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.testing import ScriptedPerson, ScriptError
@@ -200,7 +200,7 @@ class _Stage:
         if not replies:
             return self._finish(program)
         known = set(known_ids(self._folder, self._database))
-        hub = hub_on_file(self._folder / ".assent" / "assent.db")
+        hub = open_hub(self._folder / ".assent" / "assent.db", self._environ)
         try:
             client = Client(
                 hub, self._folder.name, Principal(Role.HUMAN, "ana"), assurance=Assurance.TERMINAL
@@ -373,13 +373,13 @@ def _environ(root: Path) -> dict[str, str]:
         "PYTEST_ADDOPTS",
         "PYTEST_CURRENT_TEST",
         "NO_COLOR",
+        "XDG_STATE_HOME",  # a host that starts a program of ours may hand on no more than HOME
         *("GH_TOKEN", "GITHUB_TOKEN"),  # a page that is played must reach nobody
     ):
         kept.pop(name, None)
     programs = Path(sys.executable).parent
     return kept | {
         "HOME": str(root / "home"),
-        "XDG_STATE_HOME": str(root / "home" / "state"),
         "PATH": f"{programs}{os.pathsep}{node_environ()['PATH']}",  # pages show programs in Node, too
         "USER": "ana",
         "LOGNAME": "ana",

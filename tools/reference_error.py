@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from assent.cli.exit import DONE, ENDED, FAILED, REFUSED, STILL_OPEN, TAKEN, UNFINISHED, USAGE, status_of
+from assent.cli.exit import (
+    DONE,
+    ENDED,
+    FAILED,
+    REFUSED,
+    STILL_OPEN,
+    TAKEN,
+    UNFINISHED,
+    UNTRUSTED,
+    USAGE,
+    status_of,
+)
 from assent.protocol import error
 from assent.protocol.error import AssentError
 from tools.source import first_sentence, table
@@ -25,6 +36,8 @@ _MEANINGS = {
     TAKEN: "Somebody else was first, or the key belongs to another question. Somebody else drives the run, or "
     "goes through the review",
     UNFINISHED: "A loop that came to its limit, or is stuck. A confirm that asks for changes first",
+    UNTRUSTED: "The store came with the folder, or is a copy or a backup: nothing of it counts, and nothing was changed. "
+    "A person looks at it and takes it over with `assent store adopt`",
 }
 
 

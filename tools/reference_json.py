@@ -167,7 +167,8 @@ that asks its questions, or null. `policy show --json` prints `{"hilConfig": pol
 All fields are always there, but for those that may be left out. An instant is written as in `2030-01-01T09:00:00Z`,
 always in UTC, with six digits after the seconds where they are not zero. Fields may be added; none is renamed or removed.
 
-JSON that is read must have one reading: no key twice, no NaN, no number beyond 64 bits, no half of a surrogate pair.
+JSON that is read must have one reading: no key twice, no NaN, no number beyond 64 bits or with more digits than a float
+keeps, no zero with a sign, no half of a surrogate pair.
 [Settings and limits](settings.md#limits) says how large and how deep it may be.
 """
 

@@ -220,8 +220,7 @@ All that a client in another language has to know, on one page. A server is star
 - **Who you are**: `Authorization: Bearer assent_…` on every request. What you may do comes from the server's record
   of that token, never from the request. An agent's token lives {DEFAULT_LIFE[Role.AGENT].days * 24} hours and a
   person's {DEFAULT_LIFE[Role.HUMAN].days} days unless it was made for longer. (Pages in a browser sign in at `/sign-in`
-  instead: half of the secret is then in a cookie, and the page sends the other half as `Assent-Key`, on a socket as the
-  subprotocol `key.…` beside `assent`.)
+  instead, and sign every request: [what a page signs](../explanation/why-loopback-is-hostile.md#what-a-page-signs).)
 - **JSON both ways**, in UTF-8. A body is the object itself; a list is an object with one list in it. Replies may gain
   fields: ignore those that you do not know. A body with a field that the server does not know is refused.
 - **Instants** are written `2030-01-01T09:00:00Z`, in UTC, with six digits after the seconds where they are not zero.
@@ -300,6 +299,9 @@ nothing was posted. Wait no longer than you said.
 
 Without it, the server reckons 30 seconds from when the request may have arrived: if it stood still for longer than that, it
 refuses what it finds when it wakes. In any case it executes no command whose sender has hung up.
+
+Deadlines, tokens and receipts are judged by another clock, that of the store. What succeeds has **`Assent-Now`**: what it
+says, as an instant. Show what is left of a deadline by that one, and not by your machine's.
 """
 
 _EVENTS = """\

@@ -18,18 +18,19 @@ from datetime import timedelta
 from pathlib import Path
 
 import msgspec
-from playwright.sync_api import Browser, Page, Route, StorageState, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from assent.protocol.principal import Role
 from assent.testing.server import ThrowawayServer
 from tests.surfaces.page.browsing import (
     PHONE,
     Mishaps,
+    Session,
     Theme,
     Viewport,
     a_browser,
     new_context,
-    session_state,
+    sign_in,
 )
 from tools.page import ROOT
 from tools.png import shrink
@@ -126,9 +127,9 @@ class _Tour:
     """One walk through the site of a world, in windows of one person."""
 
     def __init__(
-        self, browser: Browser, server: ThrowawayServer, world: World, state: StorageState | None
+        self, browser: Browser, server: ThrowawayServer, world: World, session: Session | None
     ) -> None:
-        self._browser, self._server, self._world, self._state = browser, server, world, state
+        self._browser, self._server, self._world, self._session = browser, server, world, session
         self._mishaps = Mishaps(server.url)
         self._mishaps.pardon("409")  # whoever comes late is told so
 
@@ -136,7 +137,7 @@ class _Tour:
     def look(self, shot: Shot) -> Iterator[Page]:
         """Go where a picture is to be taken, and wait until all that it must show is there."""
         context = new_context(
-            self._browser, self._mishaps, theme=shot.theme, viewport=shot.size, storage_state=self._state
+            self._browser, self._mishaps, theme=shot.theme, viewport=shot.size, session=self._session
         )
         try:
             page = context.new_page()
@@ -178,8 +179,8 @@ class _Tour:
             )
 
 
-def _sign_in(server: ThrowawayServer, name: str) -> StorageState:
-    return session_state(server.url, server.token(Role.HUMAN, name))
+def _sign_in(server: ThrowawayServer, name: str) -> Session:
+    return sign_in(server.url, server.token(Role.HUMAN, name))
 
 
 def names() -> set[str]:

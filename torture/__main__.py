@@ -8,6 +8,7 @@ import time
 
 from torture import (
     cancel,
+    clocks,
     comments,
     crash,
     credentials,
@@ -53,6 +54,7 @@ TRIALS: tuple[Trial, ...] = (
     crash.TRIAL,
     disk.TRIAL,
     silence.TRIAL,
+    clocks.TRIAL,
     hostile.TRIAL,
     group.TRIAL,
     wakes.TRIAL,

@@ -55,7 +55,7 @@ def run(plan: Plan) -> Verdict:
             _judge(tally, worker.hear(), met)
     tally.add("flaws met", len(met))
     tally.require("deliveries", count)
-    tally.require("accepted", max(1, count // 10))
+    tally.require("accepted", max(1, round((count - len(FLAWS)) * _GOOD / 2)))
     tally.require("flaws met", len(FLAWS))
     tally.require("sent again", count // 20)
     return tally.verdict()
@@ -133,7 +133,7 @@ class Office:
             and answer.values == {"q1": ("Blue",)}
             and answer.by == f"human:{draft.login}@github"
             and answer.via == f"github:{forge.numbers[draft.login]}"
-            and answer.assurance is Assurance.TOKEN,
+            and answer.assurance is Assurance.COMMENT,
             "sent_again": again is not None,
             "decided_again": bool(again),
         }

@@ -39,7 +39,6 @@ FORMS: tuple[Callable[[str], str], ...] = (
     lambda name: f"/gate {name} 2",
     lambda name: f"/gate {name} blue",
     lambda name: f"/GATE {name.upper()}   Blue  ",
-    lambda name: f"/gate {name} 2\n\nThank you, all.",
     lambda name: f"> Which colour?\n\n/gate {name} B",
     lambda name: f"<!-- a note to myself -->\n/gate {name} 2",
     lambda name: f"/gate {name} 2\r\n\r\n> quoted below",

@@ -12,8 +12,8 @@ from assent.client.verbs import VERBS, Verb
 from assent.hub.ids import new_token_secret
 from assent.protocol.principal import Assurance, Role
 from assent.surfaces.http.events import EVENTS
-from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.testing import FakeClock
+from tests.surfaces.http.signing import SESSION, SOCKET, Signer, offer, sign_in
 from tests.surfaces.http.world import Trial as Fitting
 from tests.surfaces.http.world import World, a_world
 from torture.nest import Nest
@@ -41,6 +41,18 @@ class Credential(msgspec.Struct, frozen=True):
     name: str
     headers: dict[str, str]
     statuses: set[int]
+    signer: Signer | None = None
+    """Who signs each request as it goes out."""
+
+    def shown(self, fitting: Fitting) -> dict[str, str]:
+        """Return the headers for one request."""
+        if self.signer is None:
+            return self.headers
+        if fitting.verb is _SOCKET:
+            signed = self.signer.sign(SOCKET, fitting.path)
+            return self.headers | {"sec-websocket-protocol": offer(signed)}
+        text = b"" if fitting.body is None else msgspec.json.encode(fitting.body)
+        return self.headers | {SESSION: self.signer.sign(fitting.verb.method, fitting.path, text)}
 
 
 def run(plan: Plan) -> Verdict:
@@ -83,7 +95,7 @@ def intruder(wire: Wire, count: int, seed: int) -> None:
 
 
 def _try(wire: Wire, world: World, fitting: Fitting, shown: Credential) -> None:
-    headers = shown.headers | (_SOCKET_HEADERS if fitting.verb is _SOCKET else {})
+    headers = shown.shown(fitting) | (_SOCKET_HEADERS if fitting.verb is _SOCKET else {})
     try:
         sent = world.send(fitting, headers)
     except httpx2.HTTPError as error:
@@ -161,25 +173,27 @@ def _credentials(world: World, clock: FakeClock) -> Iterator[Credential]:
 
 
 def _sessions(world: World) -> Iterator[Credential]:
-    """Give what is less than both halves of one session, as a page shows it; sockets take the key as a subprotocol."""
-    half, key = cut_secret(world.tokens[Role.HUMAN])
-    other_half, other_key = cut_secret(world.tokens[Role.OPERATOR])
-    own = cookie_name(world.server.port)
-    for name, cookie, shown in (
-        ("a bad session", f"{own}=none", "none"),
-        ("the cookie of a session alone", f"{own}={half}", ""),
-        ("the key of a session alone", "", key),
-        ("the halves of a session swapped", f"{own}={key}", half),
-        ("the halves of two sessions", f"{own}={half}", other_key),
-        ("the halves of two sessions, the other way", f"{own}={other_half}", key),
-        ("a whole secret in the cookie", f"{own}={half}{key}", ""),
-        ("a whole secret in the key", f"{own}=", half + key),
-        ("the cookie of another port", f"{cookie_name(world.server.port + 1)}={half}", key),
-        ("another cookie", f"session={half}", key),
+    """Give what is less than a session, or more than one, as a page shows it."""
+    url, secret = world.server.url, world.tokens[Role.HUMAN]
+    good, other = (sign_in(url, token=secret) for _ in range(2))
+    name, key, boot, own = good.name, good.key.hex(), good.boot, {"origin": url}
+    yield Credential("a bad session", own | {SESSION: "none"}, _BAD)
+    yield Credential("the name of a session alone", own | {SESSION: name}, _BAD)
+    yield Credential("the name of a session as a token", {"authorization": f"Bearer assent_{name}"}, _BAD)
+    yield Credential("the key of a session as a token", {"authorization": f"Bearer assent_{key}"}, _BAD)
+    ended = sign_in(url, token=secret)
+    world.line.post("/sign-out", auth=ended)
+    digits = secret.removeprefix("assent_")
+    for told, signer in (
+        ("a session that has ended", ended),
+        ("a session without its key", Signer(url, name, 64 * "0", boot)),
+        ("the parts of a session swapped", Signer(url, key, name, boot)),
+        ("the parts of two sessions", Signer(url, name, other.key.hex(), boot)),
+        ("a token as a session", Signer(url, digits, digits, boot)),
+        ("a session of a page elsewhere", Signer("http://127.0.0.1:1", name, key, boot)),
     ):
-        headers = {"origin": world.server.url, "cookie": cookie, KEY_HEADER: shown}
-        headers["sec-websocket-protocol"] = f"{PROTOCOL}, {KEY_PROTOCOL}{shown}"
-        yield Credential(name, headers, _BAD)
+        yield Credential(told, own, _BAD, signer)
+    yield Credential("a session of another boot", own, _ROLE, Signer(url, name, key, 16 * "0"))
 
 
 def _wrong_roles(world: World, verb: Verb) -> Iterator[Credential]:

@@ -9,7 +9,15 @@ from __future__ import annotations
 import unicodedata
 from functools import cache
 
-__all__ = ["hidden_in", "hidden_points", "json_texts", "strange_values", "texts", "whole_json_texts"]
+__all__ = [
+    "hidden_in",
+    "hidden_points",
+    "json_texts",
+    "strange_values",
+    "texts",
+    "whole_json_texts",
+    "without_joints",
+]
 
 _HIDDEN_KINDS = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 _DRAWN_AS_NOTHING = (
@@ -46,7 +54,28 @@ def hidden_points() -> tuple[str, ...]:
 
 def hidden_in(shown: str, allowed: str = "\n\t") -> list[str]:
     """Return the hidden characters that stand in a text which people look at."""
-    return sorted({f"U+{ord(c):04X}" for c in set(shown) if c not in allowed and _is_hidden(c)})
+    return sorted(
+        {f"U+{ord(c):04X}" for c in set(without_joints(shown)) if c not in allowed and _is_hidden(c)}
+    )
+
+
+def without_joints(shown: str) -> str:
+    """Return a text without what joins two pictures or makes one of a sign."""
+    if "\u200d" not in shown and "\ufe0f" not in shown:
+        return shown
+    padded, kept = f"  {shown} ", []
+    for at, character in enumerate(shown, start=2):
+        last, after = padded[at - 1], padded[at + 1]
+        before = padded[at - 2] if last == "\ufe0f" else last
+        joins = character == "\u200d" and _is_picture(before) and _is_picture(after)
+        turns = character == "\ufe0f" and (_is_picture(last) or after == "\u20e3")
+        kept += [] if joins or turns else [character]
+    return "".join(kept)
+
+
+def _is_picture(character: str) -> bool:
+    kinds = ("So", "Sk", "Sm", "Po", "Pd")
+    return not character.isascii() and unicodedata.category(character) in kinds
 
 
 def texts() -> list[str]:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -21,7 +22,7 @@ import msgspec
 
 from assent.client.identity import AGENT_MARKS
 from tools.warm import spawn
-from torture.nursery import HEAD, main
+from torture.nursery import HEAD, OBITUARY, main
 from torture.twins import TWIN
 
 __all__ = ["ROOT", "Nest", "Worker", "WorkerLostError", "clean_environ"]
@@ -30,6 +31,8 @@ ROOT = Path(__file__).resolve().parents[1]
 _BEGIN = f"import sys; from {main.__module__} import main; main(int(sys.argv[1]))"
 PATIENCE = 120.0
 """Seconds after which a worker that says nothing is given up."""
+_SAID_WITHIN = 5.0
+"""Seconds in which the end of a worker is told that nobody wanted."""
 
 
 class WorkerLostError(Exception):
@@ -51,10 +54,16 @@ class Worker:
     """A running worker, seen from the trial."""
 
     def __init__(
-        self, pid: int, role: str, connection: socket.socket, listen: Callable[[dict[str, Any]], None] | None
+        self,
+        pid: int,
+        role: str,
+        connection: socket.socket,
+        words: Callable[[], str],
+        listen: Callable[[dict[str, Any]], None] | None,
     ) -> None:
         self.pid = pid
         self.role = role
+        self._words = words
         self.error = ""
         self._socket = connection
         self._heard: queue.SimpleQueue[dict[str, Any] | None] = queue.SimpleQueue()
@@ -86,8 +95,16 @@ class Worker:
         except queue.Empty:
             raise WorkerLostError(f"{self.role} said nothing for {seconds} s.") from None
         if heard is None:
-            raise WorkerLostError(f"{self.role} is gone. {self.error}")
+            raise WorkerLostError(f"{self.role} is gone. {self.error}{self._end()}")
         return heard
+
+    def _end(self) -> str:
+        """Return how it ended, and what was written last: its nursery may say so a moment later than its socket."""
+        said = OBITUARY.format(self.pid, "")[:-1]
+        until = time.monotonic() + _SAID_WITHIN
+        while said not in self._words() and time.monotonic() < until:
+            time.sleep(0.01)
+        return self._words()
 
     def kill(self) -> None:
         """Send SIGKILL, and return when it is dead and its last word is here."""
@@ -107,8 +124,8 @@ class Worker:
         while True:
             try:
                 piece = self._socket.recv(1 << 16)
-            except OSError:
-                piece = b""
+            except OSError as error:
+                self.error, piece = f"It cannot be heard any more: {error}. ", b""
             if not piece:
                 break
             # A line that death cut short was not said.
@@ -163,7 +180,7 @@ class Nest:
         answer = orders.recv(100)
         if not answer:
             raise WorkerLostError(f"No worker can be started. {self.words()}")
-        worker = Worker(int(answer), role, ours, listen)
+        worker = Worker(int(answer), role, ours, self.words, listen)
         self._workers = [known for known in self._workers if not known.is_gone]
         self._workers.append(worker)
         return worker

@@ -7,6 +7,7 @@ a socket of its own, whose end tells the other side that the worker is gone.
 
 from __future__ import annotations
 
+import faulthandler
 import importlib
 import os
 import select
@@ -14,6 +15,7 @@ import signal
 import socket
 import threading
 import traceback
+from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
@@ -22,7 +24,7 @@ import msgspec
 from assent.client import connect
 from torture.twins import TWIN, plant
 
-__all__ = ["HEAD", "LOADED", "Wire", "main"]
+__all__ = ["HEAD", "LOADED", "OBITUARY", "Wire", "main"]
 
 LOADED = (connect,)
 """Loaded here once, for all workers."""
@@ -30,7 +32,9 @@ LOADED = (connect,)
 
 HEAD = 12
 """An order begins with its length in so many digits."""
-_LONGEST_LIFE = 600
+OBITUARY = "worker {} ended with {}\n"
+"""Said of each, with its status or, below zero, the signal that killed it."""
+_LONGEST_LIFE = 1_800
 """Seconds after which a worker ends by itself, should nobody be left to end it."""
 
 
@@ -63,9 +67,7 @@ class Wire:
 
 def main(descriptor: int) -> None:
     """Fork a worker for every order that comes in, until nobody orders any more."""
-    signal.signal(
-        signal.SIGCHLD, signal.SIG_IGN
-    )  # the kernel buries the dead; the trial hears of it by the socket
+    signal.signal(signal.SIGCHLD, _bury)
     plant(os.environ.get(TWIN, ""))
     orders = socket.socket(fileno=descriptor)
     while True:
@@ -84,12 +86,20 @@ def main(descriptor: int) -> None:
         orders.sendall(b"%d\n" % child)
 
 
+def _bury(*_: object) -> None:
+    """Take the dead away. The trial hears of a death by the socket; how it came about is said where all workers write."""
+    with suppress(ChildProcessError):
+        while (dead := os.waitpid(-1, os.WNOHANG)) != (0, 0):
+            os.write(2, OBITUARY.format(dead[0], os.waitstatus_to_exitcode(dead[1])).encode())
+
+
 def _live(connection: socket.socket, role: ModuleType, order: dict[str, Any]) -> None:
     wire = Wire(connection)
     status = 1
     try:
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         signal.alarm(_LONGEST_LIFE)
+        faulthandler.enable()
         os.environ.clear()
         os.environ.update(order["environ"])
         getattr(role, order["role"].partition(":")[2])(wire, **order["setting"])

@@ -13,7 +13,15 @@ from playwright.sync_api import Page, expect
 from assent.protocol.principal import Role
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
-from tests.surfaces.page.browsing import DESKTOP, PHONE, Mishaps, a_browser, new_context, session_state
+from tests.surfaces.page.browsing import (
+    DESKTOP,
+    PHONE,
+    Mishaps,
+    a_browser,
+    new_context,
+    serve_without,
+    sign_in,
+)
 from tests.surfaces.page.hostile_tour import Tour
 from tests.surfaces.page.payloads import PAYLOADS
 from tests.surfaces.page.planting import plant
@@ -35,7 +43,7 @@ _KINDS = {
     "sideways": ("sideways:",),
     "not drawn or answered": ("not drawn", "cannot be answered"),
 }
-_TEXT = "/page/text.js"
+_TEXT = "text.js"
 _UNDRAWN_MILLISECONDS = 5_000
 
 
@@ -87,8 +95,8 @@ def reader(wire: Wire, texts: list[str], is_phone: bool, lacks: str) -> None:
     ):
         planted = plant(site, texts, Path(folder))
         mishaps = Mishaps(site.url)
-        state = session_state(site.url, site.token(Role.HUMAN, "ana"))
-        context = new_context(browser, mishaps, theme="light", viewport=viewport, storage_state=state)
+        session = sign_in(site.url, site.token(Role.HUMAN, "ana"))
+        context = new_context(browser, mishaps, theme="light", viewport=viewport, session=session)
         page = context.new_page()
         _unguard(page, lacks)
         tour = Tour(page, Tripwire(context, mishaps), planted)
@@ -112,17 +120,13 @@ def _unguard(page: Page, twin: str) -> None:
             timeout=_UNDRAWN_MILLISECONDS
         )  # no list is ever drawn: the policy keeps it from that
     given, instead = {
-        "unmarked": ("  if (PLAIN.test(given)", "  return [given];\n  if (PLAIN.test(given)"),
+        "unmarked": ("  if (exact ? PLAIN_EXACT", "  return [given];\n  if (exact ? PLAIN_EXACT"),
         "markup": (
-            "  return pieces(value",
-            "  return html`<span dangerouslySetInnerHTML=${{ __html: String(value) }} />`;\n  return pieces(value",
+            "  const drawn = pieces(text",
+            "  return html`<span dangerouslySetInnerHTML=${{ __html: text }} />`;\n  const drawn = pieces(text",
         ),
     }[twin]
-    source = Path(__file__).parents[1] / "src/assent/surfaces/http" / _TEXT.lstrip("/")
-    text = source.read_text(encoding="utf-8")
-    assert given in text, f"{_TEXT} no longer has the line that {twin} takes out."
-    body = text.replace(given, instead, 1)
-    page.route(f"**{_TEXT}", lambda route: route.fulfill(content_type="text/javascript", body=body))
+    serve_without(page, _TEXT, given, instead)
 
 
 TRIAL = Trial(

@@ -184,10 +184,15 @@ def _rest(tickers: list[Worker]) -> set[str]:
     return opened
 
 
+def _lines_of(ledger: Path) -> list[str]:
+    """Return what was written down; a last line that death cut short was not."""
+    return ledger.read_text().rpartition("\n")[0].splitlines()
+
+
 def _compare_right(tally: Tally, ledger: Path, entries: list[Entry], name: str) -> None:
     """In the order of time the fence never falls, and each fence has one holder."""
     del entries
-    lines = sorted(tuple(map(int, line.split())) for line in ledger.read_text().splitlines())
+    lines = sorted(tuple(map(int, line.split())) for line in _lines_of(ledger))
     highest = 0
     owners: dict[int, int] = {}
     for moment, fence, pid in lines:
@@ -209,7 +214,7 @@ def _compare_run(tally: Tally, ledger: Path, entries: list[Entry], name: str) ->
                 fence = entry.body.get("fence", 1)
                 holders[fence] = entry.body["driver"]
             fences[entry.sequence] = fence
-    for line in ledger.read_text().splitlines():
+    for line in _lines_of(ledger):
         number, attempt, sequence, pid, own = map(int, line.split())
         tally.add("iterations worked")
         begun = entries[sequence - 1]

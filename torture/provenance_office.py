@@ -111,7 +111,7 @@ class PullRequests:
         number = self._office.forge.account(draft.login)["id"]
         by = f"human:{draft.login}@github"
         return self._world.ledger.did(
-            Deed("answer", by, ask.ask_id, content, ("token",), via=f"github:{number}")
+            Deed("answer", by, ask.ask_id, content, ("comment",), via=f"github:{number}")
         )
 
 

@@ -14,10 +14,12 @@ from pathlib import Path
 from random import Random
 from unittest.mock import patch
 
-from assent import Client, ConflictError, connect
+import msgspec
+
+from assent import Client, ConflictError
 from assent.client.identity import AGENT_MARKS
 from assent.protocol.ask import Ask, Consequence, Kind
-from assent.protocol.principal import Assurance
+from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.prompt import Prompt
 from assent.surfaces.tui.view import Mode
 from assent.testing import throwaway
@@ -87,6 +89,8 @@ class _World:
         is_timed = kind in (Kind.QUESTION, Kind.APPROVAL) and self.chance.random() < 0.4
         deadline = timedelta(seconds=self.chance.randrange(20, 120)) if is_timed else None
         consequence = Consequence.DENY if is_timed else Consequence.WAIT
+        if prompt.action is not None:  # nobody is asked again about what was just declined
+            prompt = msgspec.structs.replace(prompt, action={"number": len(self.marks)})
         ask = self._agent.open(prompt, kind=kind, deadline=deadline, consequence=consequence).ask
         self.marks[ask.ask_id], self._replies[ask.ask_id] = key, reply
         self.tally.add("asks")
@@ -209,8 +213,8 @@ def _type_in_real_time(plan: Plan, tally: Tally) -> None:
         home.mkdir()
         shell = Shell(home)
         stack.callback(shell.close)
-        agent = stack.enter_context(connect(shell.store, project="shop", principal="agent:coder"))
-        other = stack.enter_context(connect(shell.store, project="shop", principal="human:sam"))
+        agent = stack.enter_context(shell.client(Principal(Role.AGENT, "coder")))
+        other = stack.enter_context(shell.client(Principal(Role.HUMAN, "sam")))
         world = _World(chance, tally, agent, other)
         for _ in range(_MOST_OPEN):
             world.open()

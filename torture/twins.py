@@ -24,6 +24,7 @@ from assent.cli import round as cli_round
 from assent.engine import ask as ask_machine
 from assent.hub import audit, waiters
 from assent.hub import hub as hub_module
+from assent.hub.clock import Clock, SystemClock
 from assent.hub.desk import Desk
 from assent.hub.future import settle
 from assent.hub.hub import Hub, Work
@@ -35,6 +36,7 @@ from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, ConflictError, StoreError, UnrecognisedError
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
+from assent.storage.port import Head, Store
 from assent.storage.postgres import store as postgres_store
 from assent.storage.queries import load_queries
 from assent.storage.sql.transaction import SqlTransaction
@@ -244,6 +246,26 @@ def _deadline_answers() -> None:
     ask_machine._DECISIONS[ask_machine.LapseAsk] = answered
 
 
+def _time_of_the_last_event() -> None:
+    whole = SqlTransaction.head
+
+    def never_back(transaction: SqlTransaction, project: str, now: int | None) -> Head:
+        head = whole(transaction, project, now)
+        head.at = max(head.at, head.high)
+        return head
+
+    swap(SqlTransaction, "head", never_back)
+
+
+def _time_of_the_host() -> None:
+    whole = Hub.__init__
+
+    def by_the_host(hub: Hub, store: Store, clock: Clock | None = None, **rest: bool) -> None:
+        whole(hub, store, clock or SystemClock(), **rest)
+
+    swap(Hub, "__init__", by_the_host)
+
+
 def _show_as_it_is() -> None:
     # Every way of showing goes through these tables, under whichever name it was imported.
     swap(display._Table, "__missing__", lambda _, point: chr(point))
@@ -279,6 +301,8 @@ _PLANTS: dict[str, Callable[[], None]] = {
     "wait-for-ever": _wait_for_ever,
     "first-option-by-default": _first_option_by_default,
     "deadline-answers": _deadline_answers,
+    "time-of-the-last-event": _time_of_the_last_event,
+    "time-of-the-host": _time_of_the_host,
     "show-as-it-is": _show_as_it_is,
     "lenient-json": _lenient_json,
     "trust-the-chain": _trust_the_chain,

@@ -21,7 +21,7 @@ from assent.protocol.principal import Principal, Role
 from bench.figure import Figure, Reading
 from bench.session import Session
 from bench.workload import OPTIONS, PROJECT, TITLE
-from tests.surfaces.page.browsing import Mishaps, a_browser, new_context, session_state
+from tests.surfaces.page.browsing import Mishaps, a_browser, new_context, sign_in
 
 __all__ = ["measure"]
 
@@ -119,7 +119,7 @@ class _Desk:
         self._session, self._browser = session, browser
         self._url = f"http://127.0.0.1:{address['port']}"
         self._mishaps = Mishaps(self._url)
-        self._state = session_state(self._url, address["person"])
+        self._signed = sign_in(self._url, address["person"])
         self._doors = [HttpDoor(self._url, address[role]) for role in ("agent", "person")]
         self._agent = Client(self._doors[0], PROJECT, Principal(Role.AGENT, "bench"))
         self._person = Client(self._doors[1], PROJECT, Principal(Role.HUMAN, "bench"))
@@ -137,7 +137,7 @@ class _Desk:
 
     def _context(self) -> BrowserContext:
         context = new_context(
-            self._browser, self._mishaps, theme="light", viewport=_DESK, storage_state=self._state
+            self._browser, self._mishaps, theme="light", viewport=_DESK, session=self._signed
         )
         context.add_init_script(_WATCH)
         return context

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from assent.protocol.error import KeyReusedError as KeyReusedError
     from assent.protocol.error import NoAnswer as NoAnswer
     from assent.protocol.error import NotFoundError as NotFoundError
+    from assent.protocol.error import RejectedBefore as RejectedBefore
     from assent.protocol.error import RunEndedError as RunEndedError
     from assent.protocol.error import RunTakenError as RunTakenError
     from assent.protocol.error import StillOpen as StillOpen
@@ -121,6 +122,7 @@ _HOMES = {
         "KeyReusedError",
         "NoAnswer",
         "NotFoundError",
+        "RejectedBefore",
         "RunEndedError",
         "RunTakenError",
         "StillOpen",

@@ -10,11 +10,12 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
-from assent import Option, Prompt, StillOpen, connect
+from assent import Option, Prompt, StillOpen
 from assent.client.client import Client
 from assent.client.gate import pass_gate
 from assent.client.identity import AGENT_MARKS
 from assent.protocol.ask import Ask
+from assent.protocol.principal import Principal, Role
 from assent.protocol.prompt import Field
 from assent.surfaces.tui.key_guard import BEAT_SECONDS
 from tests.cli.shell import Shell
@@ -97,7 +98,7 @@ class Agents:
 
     def _ask(self, name: str, titles: Sequence[str]) -> None:
         try:
-            with connect(self._shell.store, project=name, principal=f"agent:{name}") as client:
+            with self._shell.client(Principal(Role.AGENT, name), name) as client:
                 for title in titles:
                     _open(client, title.partition(" ")[2], title)
                 opened = client.inbox()
@@ -113,7 +114,7 @@ class Agents:
     def send_home(self) -> None:
         """Decline all that is open, so that nobody waits any more."""
         for number in range(len(self._threads)):
-            with connect(self._shell.store, project=f"agent-{number}", principal="human:sam") as person:
+            with self._shell.client(Principal(Role.HUMAN, "sam"), f"agent-{number}") as person:
                 for ask in person.inbox():
                     person.decline(ask.ask_id, "The day is over.")
         self.join()
@@ -149,8 +150,8 @@ def clear(shell: Shell, asks: int, kill_at: Sequence[int], program: Sequence[str
                 found = _title(window, done)
                 if found != title:
                     yield f"{title} was open, and {found} is"
-                # A yes to an action is given anew: no earlier mark stands for it.
-                if kind != "approval" and "your draft" not in window.text:
+                # A yes is given anew: no earlier mark stands for it.
+                if kind not in ("approval", "confirm") and "your draft" not in window.text:
                     yield f"{title}: its draft is gone"
                 title, kind = found, found.partition(" ")[2]
                 _mark(window, title, kind)

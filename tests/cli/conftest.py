@@ -15,11 +15,12 @@ __all__ = ["call", "shell"]
 
 
 @pytest.fixture
-def shell(tmp_path: Path) -> Iterator[Shell]:
-    """Give a shell in an empty folder; what it started is ended with the test."""
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    """Give a shell in an empty folder; what it started is ended with the test. Here, too, its stores are one's own."""
     folder = tmp_path / "shop"
     folder.mkdir()
     shell = Shell(folder)
+    monkeypatch.setenv("XDG_STATE_HOME", shell.environ()["XDG_STATE_HOME"])
     yield shell
     shell.close()
 

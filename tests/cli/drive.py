@@ -11,8 +11,8 @@ from typing import Any
 
 from assent import connect
 from assent.client.client import Client
+from assent.client.connect import open_hub
 from assent.client.driven import DrivenRun
-from assent.hub.compose import hub_on_file
 from assent.protocol.principal import Principal, Role
 from assent.protocol.run import Run
 from assent.testing.clock import FakeClock
@@ -102,7 +102,7 @@ def look(shell: Shell, run_id: str, project: str | None = None) -> Run:
 
 def leave_behind(shell: Shell, run_id: str, *, is_over: bool, at: datetime = LONG_AGO) -> None:
     """Leave a run in the store that was begun long ago: done, or without its driver."""
-    hub = hub_on_file(shell.store, FakeClock(at))
+    hub = open_hub(shell.store, shell.environ(), FakeClock(at))
     client = Client(hub, shell.folder.name, Principal(Role.AGENT, "coder"))
     try:
         with client.run(run_id=run_id, title="Old") as run:

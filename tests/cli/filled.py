@@ -4,8 +4,8 @@ import sys
 from typing import Any
 
 from assent import connect
+from assent.client.connect import open_hub
 from assent.hub.command import ClaimAsk, PostMessage, StartRun, TellOutput, WriteStep
-from assent.hub.compose import hub_on_file
 from assent.hub.future import LightFuture
 from assent.hub.outbox import Outbox
 from assent.protocol.run import RunId
@@ -49,7 +49,7 @@ def fill(shell: Shell, project: str = "shop") -> dict[str, str]:
         "token": shell.run("token", "create", "--role", "human", "--unattended", *with_project),
     }
     assert [ended.status for ended in made.values()] == [0, 0, 0], made
-    hub = hub_on_file(shell.store)
+    hub = open_hub(shell.store, shell.environ())
     try:
         tell(hub, ClaimAsk(claimed.ask_id), ANA, project)
         run_id = RunId("nightly")

@@ -15,6 +15,7 @@ import httpx2
 from assent.client.identity import AGENT_MARKS
 from tests.cli.shell import Result, Shell
 from tests.patience import PATIENCE
+from tests.surfaces.http.signing import sign_in
 from tools.warm import PYTHON
 from tools.warm_shell import programs
 
@@ -52,11 +53,10 @@ class Served:
     @contextmanager
     def sign_in(self) -> Iterator[httpx2.Client]:
         """Give a browser that has signed in."""
-        own = {"origin": self.url}
-        with httpx2.Client(base_url=self.url, headers=own, trust_env=False, timeout=PATIENCE) as browser:
-            signed = browser.post("/sign-in", json={"code": self.code})
-            assert signed.status_code == 200
-            browser.headers["assent-key"] = signed.json()["key"]  # which the page keeps
+        signer, own = sign_in(self.url, code=self.code), {"origin": self.url}
+        with httpx2.Client(
+            base_url=self.url, headers=own, auth=signer, trust_env=False, timeout=PATIENCE
+        ) as browser:
             yield browser
 
     def line(self) -> socket.socket:

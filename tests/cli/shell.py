@@ -18,7 +18,10 @@ from typing import Any, NamedTuple, Self
 import psutil
 import pyte
 
-from assent import Ask, connect
+from assent import Ask
+from assent.client.client import Client
+from assent.client.connect import open_hub
+from assent.protocol.principal import Principal, Role
 from tests.patience import PATIENCE
 from tools.warm import spawn
 
@@ -118,14 +121,14 @@ class Shell:
 
     def ask(self, ask_id: str) -> Ask:
         """Return an ask as it is now."""
-        with connect(self.store, project=self.folder.name) as client:
+        with self.client(Principal(Role.AGENT, "test")) as client:
             return client.show(ask_id)
 
     def waiting(self) -> list[Ask]:
         """Return what waits in this folder."""
         if not self.store.exists():
             return []
-        with connect(self.store, project=self.folder.name) as client:
+        with self.client(Principal(Role.AGENT, "test")) as client:
             return client.inbox()
 
     def only_open(self) -> Ask:
@@ -135,8 +138,12 @@ class Shell:
 
     def answer(self, ask_id: str, reply: str, name: str = "sam") -> Ask:
         """Answer from elsewhere."""
-        with connect(self.store, project=self.folder.name, principal=f"human:{name}") as client:
+        with self.client(Principal(Role.HUMAN, name)) as client:
             return client.answer(ask_id, reply)
+
+    def client(self, principal: Principal, project: str = "") -> Client:
+        """Return a client of this shell's user: whose state folder it is says which stores are theirs."""
+        return Client(open_hub(self.store, self.environ()), project or self.folder.name, principal)
 
     def close(self) -> None:
         """End what is still running."""

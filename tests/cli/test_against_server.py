@@ -14,8 +14,8 @@ import pytest
 
 from assent.cli.table import COMMANDS
 from assent.client.client import Client
+from assent.client.connect import open_hub
 from assent.client.identity import AGENT_MARKS
-from assent.hub.compose import hub_on_file
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.token import ALL_PROJECTS
 from assent.testing import throwaway
@@ -140,7 +140,7 @@ def unmarked() -> dict[str, str | None]:
 def on_file(tmp_path: Path, unmarked: dict[str, str | None]) -> Iterator[Desk]:
     """Give a desk on a file."""
     shell = make_shell(tmp_path / "file" / PROJECT)
-    hub = hub_on_file(shell.store)
+    hub = open_hub(shell.store, shell.environ())
     minter = Client(hub, "keys", Principal(HUMAN, "minter"), assurance=Assurance.TERMINAL)
     for role in (AGENT, HUMAN):
         minter.create_token(role, name="ana", projects=(ALL_PROJECTS,))  # as many as the other desk has

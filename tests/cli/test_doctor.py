@@ -1,10 +1,14 @@
 """`assent doctor`: it works where nothing else does, and changes nothing."""
 
+import json
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
+from assent.client.client import Client
+from assent.hub.hub import Hub
 from assent.protocol.error import (
     StoreBusyError,
     StoreError,
@@ -12,6 +16,9 @@ from assent.protocol.error import (
     StoreReadOnlyError,
     StoreTooNewError,
 )
+from assent.protocol.principal import Principal, Role
+from assent.storage.sqlite.store import SqliteStore
+from assent.testing import FakeClock
 from tests.cli.shell import Result, Shell
 
 __all__: list[str] = []
@@ -55,11 +62,52 @@ def test_doctor_tells_what_a_store_holds(call: Call) -> None:
     assert (shown.status, shown.out.splitlines()[-1]) == (0, "All is well.")
 
 
+def write_ahead(shell: Shell, by: timedelta) -> None:
+    """Ask one thing by a clock that is ahead."""
+    clock = FakeClock(datetime.now(UTC) + by)
+    hub = Hub(SqliteStore(shell.store), clock)
+    Client(hub, "work", Principal(Role.AGENT, "late")).open("Ahead?", ["Yes", "No"])
+    hub.close()
+
+
+def test_doctor_names_events_of_a_clock_that_was_ahead(call: Call, shell: Shell) -> None:
+    """One sentence, what to do, and the status of every other finding; log and audit mark them, too."""
+    project = call("ask", "Which?", "--no-wait", "--json").json["project"]
+    assert checks(call("doctor", "--json"))["clock"]["ok"]
+    write_ahead(shell, timedelta(minutes=4))
+    assert checks(call("doctor", "--json"))["clock"]["ok"]
+    write_ahead(shell, timedelta(days=365, minutes=1))
+    found = call("doctor", "--json")
+    told = checks(found)["clock"]
+    assert (found.status, told["ok"]) == (1, False)
+    assert told["value"] == "events are dated ahead of the clock: work: 1 event from 2 on, by up to 365 days"
+    assert "set it right" in str(told["remedy"])
+    lines = call("log", "--project", "work").out.splitlines()
+    assert [line.endswith("(dated ahead of the clock)") for line in lines] == [False, True]
+    events = [json.loads(line) for line in call("log", "--project", "work", "--json").out.splitlines()]
+    assert [event.get("is_ahead", False) for event in events] == [False, True]
+    audit = call("audit", "verify")
+    assert audit.status == 0
+    assert "1 of the events dated more than 5 minutes ahead of the clock: the record is whole." in audit.out
+    assert project != "work"
+
+
+def test_event_of_a_clock_that_was_ahead_moves_nobodys_time(call: Call, shell: Shell) -> None:
+    """What is left of a deadline is left by the clock of the moment, in the same project, too."""
+    asked = call("ask", "Which?", "--no-wait", "--json", "--project", "work").json["ask_id"]
+    write_ahead(shell, timedelta(days=365))
+    timed = call("ask", "When?", "--no-wait", "--json", "--project", "work", "--deadline", "2h").json[
+        "ask_id"
+    ]
+    assert "1 h 59 min" in call("show", timed).out
+    listed = call("inbox", "--project", "work", "--json").json["asks"]
+    assert (listed[0]["ask_id"], listed[2]["ask_id"]) == (timed, asked)
+
+
 def test_doctor_on_a_damaged_store_ends_with_1_and_a_remedy(call: Call, shell: Shell) -> None:
     """The file is left as it is."""
-    shell.store.parent.mkdir(mode=0o700)
+    call("ask", "Which?", "--no-wait")
     shell.store.write_bytes(b"no database " * 500)
-    shell.store.chmod(0o600)
     found = call("doctor", "--json")
     assert found.status == 1
     damaged = checks(found)["contents"]
@@ -118,7 +166,7 @@ def test_doctor_has_a_remedy_for_every_trouble_of_a_store(
     """Whatever opening it says."""
     call("ask", "Which?", "--no-wait")
 
-    def fail(*_: object) -> None:
+    def fail(*_: object, **__: object) -> None:
         raise error
 
     monkeypatch.setattr("assent.client.connect.open_hub", fail)

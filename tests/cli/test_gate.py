@@ -96,8 +96,14 @@ def test_every_option_of_every_gate_is_chosen_through_the_hub(call: Call) -> Non
         label = context.options[number - 1]
         if label == "Set focus":  # it asks which area, and nobody is here to reply
             assert (ended.status, ended.out) == (3, "")
+            stands = call(*gate, "--no-wait").out.strip()
+            assert stands != opened.out.strip()
+            assert call("answer", stands, "Security").status == 0
+            ended = call(*gate)
+            assert (ended.status, ended.out) == (0, "Set focus security\n")
         else:
             assert (ended.status, ended.out) == (0, f"{label}\n")
+        assert call(*gate, "--no-wait").status == 0
 
 
 @proves("G9", "G10", "G11")

@@ -107,7 +107,8 @@ def test_the_store_is_that_of_the_project_wherever_the_agent_stands(shell: Shell
     elsewhere = shell.folder / "src" / "deep"
     elsewhere.mkdir(parents=True)
     there = Shell(elsewhere)
-    ended = there.run(*WATCHING, "--headless", typed=event(), CLAUDE_PROJECT_DIR=str(shell.folder))
+    changes = {"CLAUDE_PROJECT_DIR": str(shell.folder), "XDG_STATE_HOME": shell.environ()["XDG_STATE_HOME"]}
+    ended = there.run(*WATCHING, "--headless", typed=event(), **changes)
     assert decision(ended) == "defer"
     assert len(shell.waiting()) == 1
     assert not there.store.exists()

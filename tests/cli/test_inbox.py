@@ -22,7 +22,6 @@ Call = Callable[..., Result]
         (("inbox", "--format", "{count}|{oldest}|{newest}|{projects}"), "0|||\n"),
         ((), "Nothing waits in shop.\n"),
         (("log",), ""),
-        (("audit", "verify"), "0 projects, 0 events, 0 asks: the record is whole.\n"),
     ],
 )
 def test_looking_where_no_store_is_makes_none(

@@ -85,6 +85,7 @@ def test_audit_of_a_whole_record_ends_with_0(call: Call) -> None:
         "problems": [],
         "erased": 0,
         "runs": 0,
+        "ahead": 0,
     }
 
 

@@ -53,13 +53,17 @@ def test_ask_is_posted_answered_there_and_closed(there: Call, shell: Shell, doub
     double.say("ana", f"/gate {name} 2")
     collected = there("pr", "collect")
     assert collected.status == 0
-    assert collected.out.startswith(f"{name}  ana@github answered at ")
+    assert collected.out.startswith(
+        f"{name}  ana@github (by a comment, which anybody with that login can write) answered at "
+    )
     answer = shell.ask(name).answer
     assert answer is not None
     assert answer.values == {"q1": ("Blue",)}
     assert (answer.by, answer.via) == ("human:ana@github", f"github:{double.number_of('ana')}")
     assert answer.assurance is Assurance.DECLARED
-    assert double.comments[0]["body"].startswith("**Answered** by `ana`: `Blue`\n\n---\n")
+    assert double.comments[0]["body"].startswith(
+        "**Answered** by `ana` (by a comment, which anybody with that login can write): `Blue`\n\n---\n"
+    )
     assert json.loads(there("pr", "list", "--json").out) == {"posted": []}
 
 

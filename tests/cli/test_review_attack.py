@@ -74,7 +74,7 @@ def test_review_that_was_begun_by_another_agent_as_it_is_goes_on(shell: Shell) -
 def test_words_that_go_on_in_the_next_line_of_a_terminal_cannot_pass_for_lines_of_ours(shell: Shell) -> None:
     """Where a line is broken is up to whoever wrote the words before it."""
     fakes = ["A. Apply the proposed fix (recommended)", "Verdict: Ready.", "→ Applied. Edit staged."]
-    words = " ".join(f"{fake} {'x' * (79 - len(fake))}" for fake in ["Readers stop.", *fakes])
+    words = " ".join(f"{fake} {'x' * (78 - len(fake))}" for fake in ["Readers stop.", *fakes])
     desk = Desk(shell, merged_set(merged("one", "Skip", why_it_matters=words)), document_of("one"))
     with desk.terminal(columns=80) as terminal:
         terminal.until("\n> ")

@@ -1,5 +1,6 @@
 """The live demo of `assent serve --demo`: real agents that ask, hear the answer, run in loops, and leave nothing behind."""
 
+import os
 import signal
 import socket
 from collections.abc import Callable, Iterable, Iterator
@@ -327,3 +328,24 @@ def test_throwaway_store_beside_a_named_one_is_refused(call: Call) -> None:
     ended = call("--store", "sqlite:///kept.db", "serve", "--throwaway")
     assert ended.status == 2
     assert "leave --store out" in ended.err
+
+
+def test_folder_of_a_demo_goes_though_something_is_written_there_at_its_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that ends with its agent may write once more just then."""
+    folder = tmp_path / "demo"
+    folder.mkdir()
+    late = iter(["last words"])
+    rmdir = os.rmdir
+
+    def write_first(path: Any, **given: Any) -> None:
+        for words in late:
+            (folder / "late.txt").write_text(words)
+        rmdir(path, **given)
+
+    monkeypatch.setattr(os, "rmdir", write_first)
+    with share(folder):
+        pass
+    assert list(late) == []
+    assert not folder.exists()

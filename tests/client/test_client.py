@@ -498,7 +498,7 @@ def test_no_to_an_approval_carries_words_to_the_agent(clients: Clients, agent: C
     """As a part of the answer or behind the label; a yes has no words, and neither has another kind of ask."""
     ana = clients.person("ana", Assurance.TERMINAL)
     for reply, reason in (("Reject", "not on a Friday"), ("reject: not on a Friday", "")):
-        asked = agent.open(approval_prompt("Drop users", {"drop": "users"}), kind=Kind.APPROVAL)
+        asked = agent.open(approval_prompt("Drop users", {"drop": reply}), kind=Kind.APPROVAL)
         with pytest.raises(BadRequestError, match="A reason goes with a no"):
             ana.answer(asked.ask_id, "Approve", reason="fine")
         answered = ana.answer(asked.ask_id, reply, reason=reason)

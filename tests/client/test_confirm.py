@@ -472,6 +472,7 @@ def test_plan_in_a_git_worktree_is_one_of_its_own(
     (main / ".git" / "worktrees" / "tree").mkdir(parents=True)
     tree.mkdir()
     (tree / ".git").write_text(f"gitdir: {main}/.git/worktrees/tree\n")
+    (main / ".git" / "worktrees" / "tree" / "gitdir").write_text(f"{tree}/.git\n")
     monkeypatch.chdir(main)
     ours, theirs = write(main, human("T1.1", "both")), write(tree, human("T1.1", "both", "DONE"))
     with new_store() as store:

@@ -277,8 +277,8 @@ def test_replaying_by_key_alone_gives_an_answer_to_the_wrong_question(
 
 
 def test_second_driver_is_refused_while_the_first_waits(store: ThrowawayStore, agent: Client) -> None:
-    """Another thread, another client: whoever comes second is told at once."""
-    other, ana = store.agent("other"), store.person()
+    """Another client of the same agent: whoever comes second is told at once."""
+    other, ana = store.agent(), store.person()
     refused: list[type[BaseException]] = []
 
     def present(ask: Ask) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import assent
-from assent.client.place import find_project, find_root, find_store, note_store, noted_stores
+from assent.client.place import find_project, find_root, find_store
 from assent.protocol.error import BadRequestError
 from tests.patience import PATIENCE
 
@@ -87,31 +87,6 @@ def test_project_that_could_be_mistaken_is_refused(name: str) -> None:
     """No slashes, nothing invisible, nothing endless."""
     with pytest.raises(BadRequestError):
         find_project(name, {}, Path())
-
-
-def test_opened_stores_are_noted_newest_first_and_once(tmp_path: Path) -> None:
-    """For a look over all of them; what is gone is left out."""
-    environ = {"XDG_STATE_HOME": str(tmp_path / "state")}
-    stores = [tmp_path / f"{number}.db" for number in range(3)]
-    for store in stores:
-        store.touch()
-        note_store(store, environ)
-        note_store(store, environ)
-    assert noted_stores(environ) == stores[::-1]
-    stores[1].unlink()
-    assert noted_stores(environ) == [stores[2], stores[0]]
-    assert (tmp_path / "state" / "assent").stat().st_mode & 0o077 == 0
-
-
-def test_note_never_stands_in_the_way(tmp_path: Path) -> None:
-    """It is a convenience: no home, a file in its place, or an odd name, and nothing happens."""
-    (tmp_path / "file").touch()
-    for environ in ({}, {"XDG_STATE_HOME": str(tmp_path / "file")}, {"HOME": str(tmp_path / "file")}):
-        note_store(tmp_path / "file", environ)
-        assert noted_stores(environ) == []
-    home = {"HOME": str(tmp_path)}
-    note_store(tmp_path / "a\nb", home)
-    assert noted_stores(home) == []
 
 
 def test_connecting_from_inside_a_project_finds_its_store(

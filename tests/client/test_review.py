@@ -363,7 +363,7 @@ def test_durable_question_that_ends_otherwise_ends_this_review_and_not_the_next(
 def test_second_driver_in_the_same_store_is_refused(store: ThrowawayStore, passages: Path) -> None:
     """While the first waits for an answer, whoever else comes is told."""
     refused: list[FlowTakenError] = []
-    rival, ana = store.agent("rival"), store.person()
+    rival, ana = store.agent(), store.person()
 
     def present(ask: Ask) -> None:
         try:

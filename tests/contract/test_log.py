@@ -42,13 +42,14 @@ def test_head_begins_at_the_genesis_and_follows_every_append(store: Store) -> No
         assert (kept.project, kept.sequence, kept.hash, kept.at) == ("p", 1, expected, AT)
 
 
-def test_moment_never_runs_before_the_last_event(store: Store) -> None:
-    """A clock that steps back makes time stand still, not go back."""
+def test_moment_is_the_clocks_also_where_it_ran_back(store: Store) -> None:
+    """Numbers are the order; an event of a wrong clock moves nobody's time."""
     write(store, "p", b"1", at=AT)
     write(store, "p", b"2", at=AT - 1_000_000)
     write(store, "p", b"3", at=AT + 1)
     with store.reading() as reader:
-        assert [record.at for record in reader.records("p", 0, 10)] == [AT, AT, AT + 1]
+        assert [record.at for record in reader.records("p", 0, 10)] == [AT, AT - 1_000_000, AT + 1]
+        assert [head.high for head in reader.heads()] == [AT + 1]
 
 
 def test_numbers_are_dense_a_project_whoever_writes(make_store: MakeStore) -> None:

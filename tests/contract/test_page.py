@@ -103,6 +103,21 @@ def test_what_has_ended_comes_in_the_order_of_the_ends(store: Store, limit: int)
     ]
 
 
+@pytest.mark.parametrize("limit", [1, 2, 3, 100])
+def test_pages_have_every_end_once_whatever_the_clocks_said(store: Store, limit: int) -> None:
+    """Within a project the number is the order; among several no end is lost and none comes twice."""
+    year = 365 * 86_400
+    moments = [20, 21, year, 22, 23, -year, 24, 10 * year, 25, 26, -year + 5, 27]
+    asks = [open_at(store, new_ask(number, f"p{number % 3}"), number) for number in range(1, 13)]
+    for second, ask in zip(moments, asks, strict=True):
+        end_at(store, ask, second)
+    found = walk(store, None, "ended", limit)
+    assert (sorted(found), found) == (sorted(ask.ask_id for ask in asks), walk(store, None, "ended", 100))
+    for project in ("p0", "p1", "p2"):
+        own = [ask.ask_id for ask in reversed(asks) if ask.project == project]
+        assert [ask_id for ask_id in found if ask_id in own] == own == walk(store, [project], "ended", limit)
+
+
 def test_page_stays_what_it_was_when_something_new_comes_before_it(store: Store) -> None:
     """A cursor names an ask, not a count: what is opened or ended meanwhile moves nothing behind it."""
     asks = [open_at(store, new_ask(number), number) for number in range(1, 5)]

@@ -109,6 +109,20 @@ def test_target_that_was_put_off_is_due_again_only_then(store: Store) -> None:
         assert transaction.delivery("p", "hook") == Delivery(2, 2)
 
 
+def test_lease_and_pause_of_a_clock_that_was_ahead_hold_nothing(store: Store) -> None:
+    """Else whoever had it, and died, would have it for a year."""
+    year = 365 * 86_400_000_000
+    must_claim(store, AT + year)
+    with store.reading() as reader:
+        assert reader.due_targets(AT) == [Due("p", "hook", 1, 2)]
+    assert must_claim(store).fence == 2
+    with writing(store) as transaction:
+        assert transaction.put_off_target("p", "hook", 2, AT + year, "status 500") == 1
+    with store.reading() as reader:
+        assert reader.due_targets(AT) == [Due("p", "hook", 1, 2)]
+    assert must_claim(store).fence == 3
+
+
 def test_target_that_was_told_of_everything_is_not_due(store: Store) -> None:
     """Nor is one that somebody has just now."""
     with store.reading() as reader:

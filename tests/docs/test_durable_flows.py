@@ -1,5 +1,6 @@
 """The example on the page about durable flows runs as it stands there."""
 
+import os
 import re
 import threading
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from assent.client.client import Client
-from assent.hub.compose import hub_on_file
+from assent.client.connect import open_hub
 from assent.protocol.principal import Principal, Role
 from tests.patience import PATIENCE
 
@@ -24,7 +25,7 @@ def test_example_of_durable_flows_asks_and_writes_the_choice(
     (tmp_path / ".assent").mkdir()
     monkeypatch.chdir(tmp_path)
     with Client(
-        hub_on_file(tmp_path / ".assent" / "assent.db"), tmp_path.name, Principal(Role.HUMAN, "ana")
+        open_hub(tmp_path / ".assent" / "assent.db", os.environ), tmp_path.name, Principal(Role.HUMAN, "ana")
     ) as ana:
         running = threading.Thread(target=exec, args=(example, {}))
         with ana.hub.follow(ana.project, 0) as feed:

@@ -354,6 +354,20 @@ def test_left_request_is_expired_after_thirty_seconds(seconds: float, run: Run |
     assert event == ControlExpired(REQUEST_ID, after(seconds))
 
 
+@proves("I29")
+@pytest.mark.parametrize("ahead", [EXPIRY_SECONDS + 0.000001, 86_400, 10**9])
+def test_left_request_of_a_clock_that_was_ahead_is_expired(ahead: float) -> None:
+    """How old it is nobody knows; executed is only what is known to be fresh."""
+    [event] = decide(left(at=after(ahead)), TakeUp(ACTIVE, stamp(after(0))))
+    assert event == ControlExpired(REQUEST_ID, after(0))
+
+
+@proves("I31", "I40")
+def test_result_of_a_clock_that_was_ahead_is_not_told_again_for_ever() -> None:
+    """Five minutes, and not a year and five minutes."""
+    assert repeat(resolved(at=after(86_400)), 10) == PROCESSED
+
+
 def test_age_is_measured_by_the_stores_clock() -> None:
     """I-X5: the sender's timestamp of 2024 plays no part."""
     control = left(at=after(1_000), timestamp="2024-12-28T10:00:00Z")

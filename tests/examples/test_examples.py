@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from assent import Ask, connect
+from assent import Ask
+from assent.protocol.principal import Principal, Role
 from tests.cli.shell import Shell, Terminal, wait_for
 from tests.patience import PATIENCE
 from tools.warm import spawn
@@ -75,7 +76,7 @@ def answer(shell: Shell, ask_id: str, reply: str) -> None:
 
 def asks_ever(shell: Shell) -> int:
     """Return how many asks there were, whatever became of them."""
-    with connect(shell.store, project=shell.folder.name) as client:
+    with shell.client(Principal(Role.AGENT, "test")) as client:
         return len(client.inbox(all_states=True))
 
 

@@ -37,6 +37,8 @@ __all__: list[str] = []
 GATE = Gate(CHUNK_LOOP, "Chunk 1 of 3: 2 findings.", ("H1", "M1")).prompt
 NONCE = "n0nce"
 
+DOUBT = " (by a comment, which anybody with that login can write)"
+
 
 def gate_ask(prompt: Prompt = GATE, number: int = 1, kind: Kind = Kind.GATE) -> Ask:
     """Return an open gate."""
@@ -127,7 +129,7 @@ def test_gate_calls_nobody_and_hides_nothing(channel: Channel, double: Double) -
     """The summary is an agent's."""
     scene = Scene(channel, double, Gate(PHASE_GATE, "@ana <!-- secret --> ```\nnever closed").prompt)
     body = double.comments[0]["body"]
-    assert "@ana" not in body
+    assert "`@ana` &lt;!-- secret" in body
     assert body.count("<!--") == 1
     assert "\n```" not in body
     double.say("ana", "Proceed")
@@ -164,14 +166,14 @@ def test_reply_that_names_the_gate_is_taken(
     scene: Scene, double: Double, typed: str, label: str, others_open: int
 ) -> None:
     """By the same recogniser as everywhere."""
-    reply = double.say("ana", f"/gate {scene.name} {typed}\n\nthanks")
+    reply = double.say("ana", f"/gate {scene.name} {typed}\n\n> quoted\n\n")
     came = scene.collect(others_open)
     assert came.ask is not None
     assert came.ask.answer is not None
     assert came.ask.answer.values == {"action": (label,)}
     assert scene.desk.heard == [("human:ana@github", typed)]
     assert double.reactions == [(reply, "rocket")]
-    assert double.comments[0]["body"].startswith(f"**Answered** by `ana`: `{label}`\n\n---\n### ")
+    assert double.comments[0]["body"].startswith(f"**Answered** by `ana`{DOUBT}: `{label}`\n\n---\n### ")
 
 
 def test_reply_below_the_quoted_gate_is_taken(scene: Scene, double: Double) -> None:
@@ -204,7 +206,7 @@ def test_named_reply_that_is_not_understood_is_echoed_once(scene: Scene, double:
         assert double.reactions[-1] == (wrong, "confused")
         assert scene.collect() == Collected(scene.posted)
     assert len(scene.echoes) == 4
-    assert scene.echoes[0].startswith('I didn\'t recognize "maybe @ bob".\n\n1. Continue\n2. Deep-dive\n')
+    assert scene.echoes[0].startswith('I didn\'t recognize "maybe `@bob`".\n\n1. Continue\n2. Deep-dive\n')
     assert "REVIEW GATEWAY" not in "".join(scene.echoes)
     double.say("ana", f"/gate {scene.name} continue")
     assert scene.collect().ask is not None
@@ -442,7 +444,7 @@ def test_one_answer_is_found_among_hundreds_of_comments(scene: Scene, double: Do
             make(number)
     before = len(double.comments)
     assert before > 220
-    real = double.say("mo", f"> {name}?\n\n/gate {name} continue\n\nGood work.")
+    real = double.say("mo", f"> {name}?\n\n/gate {name} continue")
     double.say("ana", f"/gate {name} 4")
     others = 1  # so that plain lines are talk
     came = scene.collect(others)
@@ -469,11 +471,54 @@ def test_account_that_posted_the_gate_cannot_answer_it(scene: Scene, double: Dou
 
 
 def test_reply_that_goes_on_is_talk(scene: Scene, double: Double) -> None:
-    """A word that is a label may be how a sentence begins; with the gate's name it is a reply."""
+    """A word that is a label may be how a sentence begins."""
     double.say("ana", "Skip to synthesis\n\n... is what I would say if the tests were green.")
     assert scene.collect().ask is None
-    double.say("ana", f"/gate {scene.name} 1\n\nThe tests are green.")
+    assert scene.echoes == []
+
+
+@pytest.mark.parametrize(
+    "words", ["1\n\nbut not really", "Continue\nonly if the tests are green", "1 but not really"]
+)
+def test_named_reply_with_words_behind_it_is_not_taken(scene: Scene, double: Double, words: str) -> None:
+    """They may turn it round, and the gate has no place for them: whoever wrote it is told."""
+    double.say("ana", f"/gate {scene.name} {words}")
+    double.say("ana", "/gate 1\n\nbut not really")
+    assert scene.collect().ask is None
+    assert scene.desk.heard == [("human:ana@github", words)] * ("\n" not in words)
+    assert len(scene.echoes) == 2
+    double.say("ana", f"/gate {scene.name} 1")
     assert scene.collect().ask is not None
+
+
+def test_yes_with_words_behind_it_approves_nothing(channel: Channel, double: Double) -> None:
+    """An approval is given by its word alone; the words of a no go along with it."""
+    scene = approval_scene(channel, double, "DROP TABLE users")
+    double.say("ana", f"/gate {scene.name} approve\n\nbut not really")
+    double.say("ana", f"/gate {scene.name} approve but not really")
+    double.say("ana", f"/gate {scene.name} 1\nbut not really")
+    assert scene.collect().ask is None
+    assert scene.desk.ask.is_open
+    assert scene.echoes[0].startswith("Nothing was taken: the words behind your answer may change it.")
+
+
+def test_words_in_the_lines_below_are_a_part_of_an_answer_in_words(channel: Channel, double: Double) -> None:
+    """Where words of one's own are an answer."""
+    scene = Scene(channel, double, question("Which?", ["A1", "B1"], free=True), Kind.QUESTION)
+    double.say("ana", f"/gate {scene.name} A1\n\nbut only until March")
+    ended = scene.collect().ask
+    assert ended is not None
+    assert ended.answer is not None
+    assert ended.answer.values == {"q1": ("A1\nbut only until March",)}
+
+
+def test_command_in_an_action_is_shown_to_the_character(channel: Channel, double: Double) -> None:
+    """As code, of which a site draws every blank, sign and line; and a line end is marked, too."""
+    approval_scene(channel, double, "ls  *a*  # __note__\n  rm -rf @org/team")
+    assert (
+        'The action, whole:\n\n```\n{\n  "run": "ls  *a*  # __note__\\n\n          rm -rf @org/team"\n}\n```\n'
+        in double.comments[0]["body"]
+    )
 
 
 def test_plain_number_is_not_taken_by_the_gates_of_two_stores(channel: Channel, double: Double) -> None:
@@ -566,8 +611,9 @@ def test_no_to_an_approval_has_its_words(channel: Channel, double: Double, words
     assert end is not None
     assert end.reason == "too risky"
     assert double.comments[0]["body"].split("\n")[0] in (
-        "**Answered** by `ana`: `Reject`, because `too risky`",
+        f"**Answered** by `ana`{DOUBT}: `Reject`, because `too risky`",
         "**Closed**: declined by `ana`, because `too risky`",
+        f"**Closed**: declined by `ana`{DOUBT}, because `too risky`",
     )
 
 
@@ -577,6 +623,7 @@ def test_no_to_an_approval_has_its_words(channel: Channel, double: Double, words
         ({}, ""),
         ({"assurance": Assurance.HOST}, " (by an agent's host)"),
         ({"is_unattended": True}, " (unattended)"),
+        ({"assurance": Assurance.COMMENT}, DOUBT),
     ],
 )
 def test_closed_comment_marks_an_end_of_which_nobody_here_has_seen_a_person(

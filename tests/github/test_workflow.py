@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from assent import connect
 from assent.client.embedded import EmbeddedDoor
 from assent.effects.github.rest import RestChannel
+from assent.protocol.principal import Principal, Role
 from assent.surfaces.comment_hook import Hint, Hook
 from assent.surfaces.http.github import ProjectLedger
 from tests.cli.shell import Shell
@@ -141,7 +141,7 @@ class Runner:
         body = f"/gate {ask.ask_id[-6:]} {words}"
         comment_id = self._double.say("ana", body)
         hint = Hint("acme", "shop", 7, comment_id, self._double.number_of("ana"), "delivery-1", body)
-        with connect(self.shell.store, project="shop") as client:
+        with self.shell.client(Principal(Role.AGENT, "test")) as client:
             assert isinstance(client.door, EmbeddedDoor)
             ledger = Ledger(client.door, "shop")
             weighed = Hook(RestChannel(self._double.address, TOKEN), "a secret of both", ledger).weigh(hint)

@@ -93,7 +93,7 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("options", [(), ("-p", "xdist", "-n", "1")], ids=["alone", "pool"])
+@pytest.mark.parametrize("options", [(), ("-p", "tools.pool", "--jobs", "1")], ids=["alone", "pool"])
 def test_every_kind_of_leak_is_told_with_its_test_and_ended(tmp_path: Path, options: tuple[str, ...]) -> None:
     """The tests themselves passed; the run did not."""
     done = run_pytest(tmp_path, LEAKING, *options)

@@ -109,7 +109,7 @@ TAMPERINGS: dict[str, tuple[str, ...]] = {
         "UPDATE events SET event_number = (SELECT min(event_number) FROM events WHERE event_number > 0) + 1 WHERE event_number = -1",
     ),
     "event added": (
-        f"INSERT INTO events SELECT event_number + 1, at, type, subject, body, digest, hash, topic FROM events WHERE event_number = {LAST}",
+        f"INSERT INTO events SELECT event_number + 1, at, type, subject, body, digest, hash, topic, placed_at FROM events WHERE event_number = {LAST}",
     ),
     "head moved": ("UPDATE projects SET sequence = sequence - 1 WHERE project = 'test'",),
     "head's hash changed": ("UPDATE projects SET hash = zeroblob(32) WHERE project = 'test'",),
@@ -132,7 +132,7 @@ TAMPERINGS: dict[str, tuple[str, ...]] = {
         "UPDATE asks SET project_number = (SELECT project_number FROM projects WHERE project = 'other') WHERE key = 'a'",
     ),
     "ask invented": (
-        "INSERT INTO asks SELECT NULL, 'ask_invented', project_number, kind, state, 'new', digest, prompt, asker, run_id, opened_at, opened, deadline, consequence, escalate_to, flags, sequence, ending, claim, terms FROM asks WHERE key = 'a'",
+        "INSERT INTO asks SELECT NULL, 'ask_invented', project_number, kind, state, 'new', digest, prompt, asker, run_id, opened_at, opened, deadline, consequence, escalate_to, flags, sequence, ending, claim, terms, action_digest, again FROM asks WHERE key = 'a'",
     ),
     "step changed": ("UPDATE steps SET content = CAST('[]' AS BLOB)",),
     "step deleted": ("DELETE FROM steps",),

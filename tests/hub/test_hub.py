@@ -46,7 +46,7 @@ from assent.storage.port import Transaction
 from assent.testing import FakeClock, ThrowawayStore
 from tests.hub.conftest import PROJECT, dump, opening, send, send_group
 from tests.patience import PATIENCE
-from tests.samples import AGENT, ANA, BOB
+from tests.samples import AGENT, ANA, BOB, NOON
 
 __all__: list[str] = []
 
@@ -233,6 +233,20 @@ def test_two_claims_in_a_group_are_one_claim_and_a_conflict(hub: Hub) -> None:
     assert isinstance(first, Ask)
     assert isinstance(second, ConflictError)
     assert "ana claimed it" in second.message
+
+
+@pytest.mark.parametrize("off", [timedelta(days=365), -timedelta(days=365)])
+def test_claim_of_a_clock_that_was_off_does_not_outlast_a_quarter_of_an_hour(
+    hub: Hub, clock: FakeClock, off: timedelta
+) -> None:
+    """Else nobody else could claim it for a year."""
+    ask = send(hub, opening())
+    clock.set(NOON + off)
+    send(hub, ClaimAsk(ask.ask_id), ANA)
+    clock.set(NOON)
+    claimed = send(hub, ClaimAsk(ask.ask_id), BOB)
+    assert claimed.claim is not None
+    assert (claimed.claim.by, claimed.claim.at) == (str(BOB), NOON)
 
 
 def test_failing_write_in_a_group_fails_its_culprit_only(hub: Hub) -> None:

@@ -66,7 +66,7 @@ def told(done: subprocess.CompletedProcess[str]) -> list[str]:
     return after.splitlines()[1:-1] if found else []
 
 
-@pytest.mark.parametrize("pool", [(), ("-p", "xdist", "-n", "2")], ids=["one process", "pool"])
+@pytest.mark.parametrize("pool", [(), ("-p", "tools.pool", "--jobs", "2")], ids=["one process", "pool"])
 def test_whole_run_ends_with_its_ledger(tmp_path: Path, pool: tuple[str, ...]) -> None:
     """The lines are exactly those that the project promises, in the order of the requirements; all full is a success."""
     good = (

@@ -42,7 +42,7 @@ json_values: st.SearchStrategy[Json] = st.recursive(
     st.none()
     | st.booleans()
     | st.integers(-(1 << 63), (1 << 64) - 1)
-    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number or 0.0)  # a zero has no sign
     | texts,
     lambda inner: st.lists(inner, max_size=4) | st.dictionaries(texts, inner, max_size=4),
     max_leaves=12,

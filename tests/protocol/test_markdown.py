@@ -19,7 +19,7 @@ PIECES = st.sampled_from(
     [
         *("`", "``", "```", "~~~", "\\", "\n", "\n\n", "    ", "   ", "- ", "> ", "|", "'", "a", "<", "@"),
         *("<!--", "-->", "<img src=x>", "<details>", "&lt;", "[a]: /b", "[^1]: x", "| a | b |\n|---|---|\n"),
-        *("@ana", "&#64;ana", "_a_@ana", "é@ana"),
+        *("@ana", "&#64;ana", "_a_@ana", "é@ana", "@org/team", "\\@ana"),
         *("![", "[", "](", "](https://evil.example)", ")", "```suggestion\n", "~~~Mermaid\n"),
     ]
 )
@@ -38,6 +38,19 @@ def test_hostile_text_becomes_no_html_and_calls_nobody(text: str) -> None:
     tokens = flat(neutralise(text))
     assert not [token.content for token in tokens if token.type in ("html_block", "html_inline")]
     assert not [token.content for token in tokens if token.type == "text" and MENTION.search(token.content)]
+
+
+@given(
+    st.lists(st.sampled_from(["@ana", "@org/team", "`x`", "`", " ", "a", "é", "@", ".", "/"])).map("".join)
+)
+def test_mention_reads_as_it_was_written(text: str) -> None:
+    """It calls nobody, and not a letter of it is another one: an agent's `@scope/package` is what would be installed."""
+    tokens = [token for token in flat(neutralise(f"x{text}x")) if token.type in ("text", "code_inline")]
+    assert not [token.content for token in tokens if token.type == "text" and MENTION.search(token.content)]
+    read, written = "".join(token.content for token in tokens), f"x{text}x"
+    for sign in "` ":  # what is plainly code is drawn as code
+        read, written = read.replace(sign, ""), written.replace(sign, "")
+    assert read == written
 
 
 @given(HOSTILE)
@@ -88,7 +101,10 @@ def test_code_in_a_line_is_one_piece(text: str) -> None:
     [
         ("Use `Vec<T>` here.", "Use `Vec<T>` here."),
         ("mail ana@acme.org", "mail ana@acme.org"),
-        ("thanks @ana!", "thanks @ ana!"),
+        ("thanks @ana!", "thanks `@ana`!"),
+        ("ask @org/team.", "ask `@org/team`."),
+        ("`x`@ana", "\\`x\\``@ana`"),
+        ("a \\@ana", "a \\\\`@ana`"),
         ("```python\nx = '<b>'  # @ana\n```", "```python\nx = '<b>'  # @ana\n```"),
         ("```\nnever closed", "```\nnever closed\n```"),
         ("one ` only <b>", "one \\` only &lt;b>"),

@@ -59,4 +59,10 @@ def test_accepted_name_is_shown_as_it_is(text: str) -> None:
 def test_roles_and_assurances_are_spelled_as_on_the_wire() -> None:
     """Stored values: a renamed member would orphan them."""
     assert [role.value for role in Role] == ["human", "agent", "operator", "observer"]
-    assert [assurance.value for assurance in Assurance] == ["token", "terminal", "host", "declared"]
+    assert [assurance.value for assurance in Assurance] == [
+        "token",
+        "terminal",
+        "comment",
+        "host",
+        "declared",
+    ]

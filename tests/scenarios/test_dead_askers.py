@@ -89,7 +89,7 @@ def world(request: pytest.FixtureRequest, shell: Shell) -> Iterator[World]:
     door: AbstractContextManager[Client]
     environ: Mapping[str, str | None]
     if request.param == "file":
-        door = assent.connect(shell.store, project="shop", principal="human:ana")
+        door = shell.client(parse_principal("human:ana"))
         environ, leases = {}, lambda: read_files(shell)
     elif request.param == "server":
         agent, person = make_token(shell, "agent", "coder"), make_token(shell, "human", "ana")

@@ -12,7 +12,7 @@ from assent.storage.copy_table import EVENTS, TABLES
 __all__: list[str] = []
 
 HEAD = {"project_number", "project", "sequence", "hash", "at"}
-OWN = {"migrations", "holds", "sqlite_sequence", "store_secret"}
+OWN = {"migrations", "holds", "sqlite_sequence", "store_secret", "store_marks"}
 """What is of one store only."""
 
 

@@ -25,6 +25,12 @@ from tools.warm import spawn
 __all__: list[str] = []
 
 PACKAGE = "assent.storage.sqlite"
+OLD_EVENTS = """
+INSERT INTO events (event_number, at, type, subject, body, hash, topic)
+SELECT column1, column2, column3, column4, column5, column6, column7 FROM (VALUES {rows})
+"""
+"""How events were written before they had a place beside their moment."""
+EVENT_COLUMNS = "event_number, at, type, subject, body, digest, hash, topic"
 COLUMNS_OF_2 = (
     *("ask_id", "project_number", "kind", "state", "key", "digest", "prompt", "asker", "run_id", "opened_at"),
     *("opened", "deadline", "consequence", "escalate_to", "flags", "sequence", "ending"),
@@ -107,6 +113,7 @@ def old_path(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         patch.setattr(schema, "load_migrations", lambda package: load_migrations(package)[:2])
         patch.setattr(schema, "MIN_READER", 2)
         store = SqliteStore(path)
+        patch.setitem(store._queries, "insert_events", OLD_EVENTS)
         with writing(store) as transaction:
             head = transaction.head("p", AT)
             transaction.append(head, "ask.opened", new_ask().ask_id, b"{}")
@@ -125,7 +132,7 @@ def old_path(path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_store_of_schema_2_is_brought_up_to_date_with_all_that_is_in_it(old_path: Path) -> None:
     """What was there stays to the byte, and what is new can be kept beside it at once."""
-    tables = "* FROM projects", "* FROM events", "* FROM runs", "* FROM controls"
+    tables = "* FROM projects", f"{EVENT_COLUMNS} FROM events", "* FROM runs", "* FROM controls"
     kept = (*tables, f"{', '.join(COLUMNS_OF_2)} FROM asks")
     before = [run_sql(old_path, f"SELECT {columns}") for columns in kept]
     assert all(before)

@@ -87,6 +87,9 @@ INDEXES = {
     "put_off_target": "SEARCH targets USING INDEX sqlite_autoindex_targets_1 (project_number=? AND name=?)",
     "target_message": "SEARCH m USING PRIMARY KEY (project_number=? AND name=? AND ask_id=?)",
     "drop_target_message": "SEARCH target_messages USING PRIMARY KEY (project_number=? AND name=? AND ask_id=?)",
+    "count_open_of": "SEARCH a USING COVERING INDEX asks_asker (project_number=? AND asker=?)",
+    "decided": "SEARCH a USING INDEX asks_action (project_number=? AND action_digest=?)",
+    "beginners": "SEARCH s USING PRIMARY KEY (project_number=? AND flow_id=? AND step=?)",
     "drop_target_messages": "SEARCH target_messages USING PRIMARY KEY (project_number=? AND name=?)",
 }
 """Statement to the line of its plan that must be there."""

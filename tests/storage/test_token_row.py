@@ -11,6 +11,7 @@ from assent.storage.sqlite import schema
 from assent.storage.sqlite.store import SqliteStore
 from tests.contract.test_token import store_tokens
 from tests.contract.writing import AT, writing
+from tests.storage.test_migration import EVENT_COLUMNS, OLD_EVENTS
 from tests.task_samples import TASK_ID, new_task
 from tests.token_samples import TOKEN_ID, new_token
 
@@ -75,20 +76,21 @@ def test_store_without_tokens_is_brought_up_to_date(path: Path, monkeypatch: pyt
         patch.setattr(schema, "load_migrations", lambda package: load_migrations(package)[:BEFORE])
         patch.setattr(schema, "MIN_READER", BEFORE)
         old = SqliteStore(path)
+        patch.setitem(old._queries, "insert_events", OLD_EVENTS)
         with writing(old) as transaction:
             head = transaction.head("p", AT)
             transaction.append(head, "task.created", TASK_ID, b"{}")
             transaction.put_task(head, new_task())
         old.close()
-    tables = "projects", "events", "tasks"
-    before = [do(path, f"SELECT * FROM {table}") for table in tables]
+    tables = "* FROM projects", f"{EVENT_COLUMNS} FROM events", "* FROM tasks"
+    before = [do(path, f"SELECT {table}") for table in tables]
     assert all(before)
     assert do(path, "PRAGMA user_version") == [(BEFORE,)]
     store = SqliteStore(path)
     with store.reading() as reader:
         assert (reader.tokens(None, 10), reader.task("p", TASK_ID)) == ([], new_task())
     store.close()
-    assert [do(path, f"SELECT * FROM {table}") for table in tables] == before
+    assert [do(path, f"SELECT {table}") for table in tables] == before
     [kept] = store_tokens(store, new_token())
     with store.reading() as reader:
         assert reader.token_by_digest(kept.digest) == kept

@@ -6,6 +6,7 @@ must come to the same verdict; what it cannot say by design is named there with 
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from assent.protocol.prompt import Field, Prompt, render_position
 __all__ = ["ASKS", "TABLE", "Case", "Verdict", "code_of", "hold", "judge", "kind_of", "open_ask", "spell"]
 
 _PATH = Path(__file__).parent.parent / "data" / "replies.json"
+_numbers = itertools.count(1)
 _CODES = {
     "cannot be undone": "confirm_first",
     "at most 65,536 bytes": "too_large",
@@ -125,8 +127,11 @@ def kind_of(case: Case) -> Kind:
 
 
 def open_ask(agent: Client, case: Case) -> Ask:
-    """Ask what the reply is to."""
-    return agent.open(case.prompt, kind=kind_of(case)).ask
+    """Ask what the reply is to. Each action is another one: nobody is asked again about what was just rejected."""
+    prompt = case.prompt
+    if prompt.action is not None:
+        prompt = msgspec.structs.replace(prompt, action={"number": next(_numbers), "action": prompt.action})
+    return agent.open(prompt, kind=kind_of(case)).ask
 
 
 def spell(case: Case) -> str:

@@ -3,11 +3,12 @@
 import pytest
 from msgspec.structs import replace
 
-from assent.protocol.ask import Ask, Kind
+from assent.protocol.approval import approval_prompt
+from assent.protocol.ask import Again, Ask, AskId, Kind
 from assent.protocol.error import GitHubError, UnrecognisedError
 from assent.protocol.prompt import Prompt
 from assent.surfaces.comment_text import Addressed, read_reply, render_body, render_echo
-from tests.samples import digest_of, new_ask
+from tests.samples import NOON, digest_of, new_ask
 from tests.surfaces.menus import BLOCK, FINDING, FINDING_LINES, ROUTING, ROUTING_LINES, WITHOUT_B
 
 __all__: list[str] = []
@@ -66,3 +67,17 @@ def test_echo_lists_the_options_with_their_letters() -> None:
     echo = render_echo(asked(WITHOUT_B), UnrecognisedError('I didn\'t recognize "B".'), 7)
     assert echo.split("\n")[:3] == ['I didn\'t recognize "B".', "", "A. Apply the proposed fix"]
     assert "\nC. Skip — don't apply, don't append (recommended)\n" in echo
+
+
+def test_approval_that_is_asked_again_shows_the_earlier_no() -> None:
+    """Who, when and why, and the asker's reason, marked as theirs, above what would be done."""
+    prompt = approval_prompt("Drop it?", {"drop": "users"})
+    earlier = Again("It is **Monday**\n<!-- x", AskId("ask_0"), "human:ana", NOON, "not on a Friday")
+    ask = new_ask(1, kind=Kind.APPROVAL, prompt=prompt, digest=digest_of(prompt), again=earlier)
+    lines = render_body(ask, "n0nce", "c0ffee").split("\n")
+    assert lines[0].startswith("ana said no to this action at ")
+    assert lines[0].endswith(' Reason: "not on a Friday".')
+    assert lines[1] == "Asked again, in the asker's words:"
+    assert [line[0] for line in lines[2:4]] == [":", ":"]
+    assert "<!-- x" not in "\n".join(lines[:6])
+    assert lines[5] == "Drop it?"

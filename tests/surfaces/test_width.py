@@ -27,6 +27,14 @@ def test_wrap_keeps_every_word_and_the_width(text: str, width: int) -> None:
     assert "".join("".join(lines).split()) == "".join(text.split())
 
 
+@given(st.text("ab  ", min_size=1).filter(lambda text: text[0] != " "), st.integers(4, 20))
+def test_wrap_loses_no_blank(text: str, width: int) -> None:
+    """A row that is full goes on with the same word; one that is not was cut at a blank."""
+    *rows, last = wrap(text, width)
+    assert "".join(row if len(row) == width else f"{row} " for row in rows) + last == text
+    assert not [row for row in rows if row != row.rstrip() and len(row) < width]
+
+
 @given(TEXTS, st.integers(2, 60))
 def test_cut_and_pad_fit(text: str, width: int) -> None:
     """A sign stands where something is left out."""
@@ -48,7 +56,9 @@ def test_wrap_keeps_line_ends_and_indents() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["x" * 600_000, "中" * 300_000, "a word " * 90_000], ids=["ascii", "wide", "words"]
+    "text",
+    ["x" * 600_000, "中" * 300_000, "a word " * 90_000, f"x{' ' * 600_000}x"],
+    ids=["ascii", "wide", "words", "blanks"],
 )
 def test_very_long_line_is_wrapped_in_time_that_grows_with_it(text: str) -> None:
     """An agent may send a megabyte on one line: were each part to look at all the rest, it would take minutes."""

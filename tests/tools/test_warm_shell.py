@@ -25,7 +25,8 @@ python mine.py a 'b c'
 assent inbox < /dev/null 2>&1
 assent ask Tea? --no-wait > ask; wc -l < ask
 """
-NAP = "import time; print('here', flush=True); time.sleep(600)"
+NAP = "import time; print('here', flush=True); [time.sleep(0.1) for _ in range(6000)]"
+"""In small steps: a signal that comes in the moment before a sleep is heard only after it."""
 
 
 @pytest.fixture

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from assent.client.accept import is_accepted, open_acceptance
+from assent.client.accept import Acceptance
 from assent.client.client import Client
+from assent.client.door import run_call
 from assent.protocol.ask import Ask
 from assent.protocol.error import EffectError, StillOpen
 from assent.surfaces.card import short_id
@@ -22,18 +23,22 @@ def accepting(
     file: str,
     digest: str,
     commands: Mapping[str, Sequence[str]],
+    environ: Mapping[str, str],
 ) -> Callable[[], None]:
     """Return what to call before one of the `commands` of `file` is run.
 
     It raises:
         EffectError: no person has accepted it.
     """
+    acceptance = Acceptance(asker.calls, file, digest, commands, environ)
 
     def check() -> None:
-        ask = open_acceptance(asker, file, digest, commands)
+        if acceptance.is_given:
+            return
+        ask = run_call(acceptance.ask())
         if ask.is_open:
             ask = _ask(typist, terminal, ask, file)
-        if not is_accepted(ask):
+        if not acceptance.settle(ask):
             raise EffectError(f"The command in {file} was not accepted, so it was not run.")
 
     return check

@@ -24,7 +24,7 @@ from assent.protocol.approval import is_irreversible
 from assent.protocol.ask import Ask, Kind, render_json
 from assent.protocol.block import render_brief
 from assent.protocol.canonical import canonical
-from assent.protocol.display import display, fold, quote
+from assent.protocol.display import display, display_exact, fold, quote
 from assent.protocol.ending import render_name
 from assent.protocol.error import BadRequestError, ConfirmFirstError, ConflictError, UnrecognisedError
 from assent.protocol.principal import Assurance, Principal
@@ -170,7 +170,7 @@ def _render_matter(ask: Ask) -> list[str]:
     """Return what was asked, and for an approval the whole action: a wrong id must not go unnoticed."""
     lines = [f"Asked: {render_title(ask)} ({display(ask.project, lines=False)}, {render_name(ask.asker)})"]
     if ask.prompt.action is not None:
-        lines.append(f"Action: {display(canonical(ask.prompt.action).decode(), lines=False)}")
+        lines.append(f"Action: {display_exact(canonical(ask.prompt.action).decode())}")
     return lines
 
 

@@ -114,6 +114,12 @@ def _list_protocols(context: click.Context, _: click.Parameter, is_wanted: bool)
     default=Kind.QUESTION.value,
     help="[default: question]",
 )
+@click.option(
+    "--again",
+    metavar="REASON",
+    default="",
+    help="Ask for an approval although a person said no to the same action, and say why.",
+)
 @click.option("--as", "name", metavar="NAME", help="The name of the agent that asks.")
 @click.option("--wait", "wait", type=SPAN, metavar="TIME", help="Wait so long at most; the ask stays open.")
 @click.option("--no-wait", is_flag=True, help="Print the ask's id and return at once.")
@@ -192,6 +198,7 @@ def _open(place: Place, asker: Client, prompt: Prompt, given: dict[str, Any], ke
         deadline=given["deadline"],
         consequence=given["consequence"],
         escalate_to=given["escalate_to"],
+        again=given["again"],
     ).ask
 
 

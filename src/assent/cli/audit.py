@@ -11,6 +11,7 @@ from assent.cli.place import Place, is_there
 from assent.client.door import run_call, until
 from assent.hub.audit import Audit
 from assent.protocol.display import display
+from assent.protocol.error import NotFoundError
 from assent.protocol.words import count
 
 __all__ = ["command", "render_audit"]
@@ -34,11 +35,10 @@ def _verify(place: Place, /, as_json: bool) -> int:
 
     Exit status: 0 all is well, 1 something is wrong.
     """
-    if is_there(place.address):
-        with place.door() as door:
-            audit = run_call(until(door.verify()))
-    else:
-        audit = Audit(0, 0, 0, ())
+    if not is_there(place.address):
+        raise NotFoundError(f"There is no store {place.shown}, so there is no record.")
+    with place.looking() as door:
+        audit = run_call(until(door.verify()))
     if as_json:
         click.echo(msgspec.json.encode({"ok": not audit.problems, **msgspec.to_builtins(audit)}))
     else:
@@ -55,6 +55,8 @@ def render_audit(audit: Audit) -> str:
         looked += f", {count(audit.runs, 'run')}"
     if audit.erased:
         looked += f", {audit.erased:,} of them with an erased body and not compared"
+    if audit.ahead:
+        looked += f", {audit.ahead:,} of the events dated more than 5 minutes ahead of the clock"
     verdict = "the record is whole"
     if audit.problems:
         verdict = (

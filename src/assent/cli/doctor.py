@@ -26,9 +26,11 @@ from assent.cli.exit import DONE, FAILED
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place, is_there
 from assent.client.door import run_call, until
+from assent.client.embedded import EmbeddedDoor
 from assent.client.identity import agent, agent_mark, person
-from assent.client.place import find_root, noted_stores
-from assent.protocol.display import display
+from assent.client.place import find_root
+from assent.client.trust import noted_stores
+from assent.protocol.display import display, quote
 from assent.protocol.error import AssentError, ForbiddenError, UnauthorisedError
 from assent.protocol.principal import Role
 from assent.protocol.words import count
@@ -36,6 +38,7 @@ from assent.storage.sqlite.bell import runtime_folder
 from assent.storage.sqlite.connection import OLDEST_SQLITE
 from assent.storage.sqlite.place import NETWORK_FILE_SYSTEMS, file_system_of
 from assent.surfaces.ink import ink_for
+from assent.surfaces.moment import render_span
 
 __all__ = ["Check", "command", "look"]
 
@@ -49,6 +52,8 @@ _EXTRAS = {
     "traces": "opentelemetry",
 }
 _ALL = 100_000
+_MOST_NAMED = 3
+_LONGEST_NAME = 40
 _ROLES = {
     Role.HUMAN: "answers and steers",
     Role.OPERATOR: "operates the server",
@@ -121,6 +126,7 @@ def _database(place: Place) -> Iterator[Check]:
         found = list(look_at_database(str(place.address)))
         yield from found
         if found[-1].ok and found[-1].name == "contents":
+            yield guarded("clock", lambda: _clock(place))
             yield guarded("runs", lambda: _runs(place))
     yield from _who(place)
 
@@ -182,6 +188,7 @@ def _store(place: Place) -> Iterator[Check]:
     contents = guarded("contents", lambda: _contents(place))
     yield contents
     if contents.ok:
+        yield guarded("clock", lambda: _clock(place))
         yield guarded("runs", lambda: _runs(place))
 
 
@@ -213,7 +220,7 @@ def _file(path: Path) -> Check:
 
 
 def _contents(place: Place) -> Check:
-    with place.door() as door:
+    with place.door(reads=True) as door:
         projects = run_call(until(door.projects()))
         events = sum(run_call(until(door.head(project))) for project in projects)
         waiting = run_call(until(door.count(None)))
@@ -221,8 +228,26 @@ def _contents(place: Place) -> Check:
     return Check("contents", f"WAL, full sync; {held}")
 
 
+def _clock(place: Place) -> Check:
+    with place.door(reads=True) as door:
+        assert isinstance(door, EmbeddedDoor)  # noqa: S101 - a server is not looked into
+        found, now = door.find_ahead(), door.now()
+    if not found:
+        return Check("clock", "no event is dated more than 5 minutes ahead of it")
+    told = "; ".join(
+        f"{quote(each.project, _LONGEST_NAME)}: {count(each.events, 'event')} from {each.first.sequence} on,"
+        f" by up to {render_span(each.until - now)}"
+        for each in found[:_MOST_NAMED]
+    )
+    remedy = (
+        "A clock was wrong when they were written: set it right where assent log marks them;"
+        " they move no deadline and need no repair."
+    )
+    return Check("clock", f"events are dated ahead of the clock: {told}", ok=False, remedy=remedy)
+
+
 def _runs(place: Place) -> Check:
-    with place.door() as door:
+    with place.door(reads=True) as door:
         runs = run_call(until(door.runs(None, _ALL, active=True)))
         lost = [run for run in runs if not run_call(until(door.is_driven(run.project, run.run_id)))]
     told = f"{count(len(runs), 'active run')} in this store"
@@ -253,7 +278,7 @@ def _who(place: Place) -> Iterator[Check]:
         return
     yield Check("who", you)
     yield _marks(place)
-    yield Check("noted", f"{count(len(noted_stores(place.environ)), 'store')} opened by you")
+    yield Check("noted", f"{count(len(noted_stores(place.environ)), 'store')} of yours")
 
 
 def _marks(place: Place) -> Check:

@@ -14,6 +14,7 @@ from assent.protocol.error import (
     StoreFullError,
     StoreReadOnlyError,
     StoreTooNewError,
+    StoreUntrustedError,
     UnauthorisedError,
     UnreachableError,
 )
@@ -25,6 +26,7 @@ REMEDIES: dict[type[AssentError], str] = {
     StoreDamagedError: "Move the file and its -wal and -shm files away and restore a copy; do not delete them.",
     StoreFullError: "Free some space; nothing was lost.",
     StoreBusyError: "Look for a process that hangs while it holds the store.",
+    StoreUntrustedError: "assent store adopt shows what it holds, and takes it over.",
     StoreTooNewError: "Upgrade Assent.",
     StoreAwayError: "Start the database, or correct the address.",
     UnreachableError: "Start it with assent serve, or correct the address.",

@@ -2,7 +2,7 @@
 
 0 done   1 anything else   2 usage, or a reply that was not recognised   3 still open   4 declined or refused
 5 withdrawn, expired, superseded, cancelled   6 somebody else was first, or the key or run is taken
-7 a loop that came to its limit, or is stuck
+7 a loop that came to its limit, or is stuck   8 a store that this user has neither made nor adopted
 
 A person sees one plain sentence on standard error. A program that asked for JSON also gets the error as JSON on
 standard output. Nobody sees a stack trace, unless ASSENT_DEBUG is set.
@@ -34,6 +34,7 @@ from assent.protocol.error import (
     RunEndedError,
     RunTakenError,
     StillOpen,
+    StoreUntrustedError,
     UnauthorisedError,
     UnrecognisedError,
 )
@@ -47,6 +48,7 @@ __all__ = [
     "STILL_OPEN",
     "TAKEN",
     "UNFINISHED",
+    "UNTRUSTED",
     "USAGE",
     "complain",
     "run",
@@ -54,7 +56,7 @@ __all__ = [
     "status_of",
 ]
 
-DONE, FAILED, USAGE, STILL_OPEN, REFUSED, ENDED, TAKEN, UNFINISHED = range(8)
+DONE, FAILED, USAGE, STILL_OPEN, REFUSED, ENDED, TAKEN, UNFINISHED, UNTRUSTED = range(9)
 
 STATUSES: dict[type[AssentError], int] = {
     AssentError: FAILED,
@@ -74,6 +76,7 @@ STATUSES: dict[type[AssentError], int] = {
     ControlExpiredError: ENDED,
     RunEndedError: ENDED,
     RunTakenError: TAKEN,
+    StoreUntrustedError: UNTRUSTED,
 }
 """The nearest class in an error's line of parents counts."""
 

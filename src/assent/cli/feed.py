@@ -39,7 +39,7 @@ class StoreFeed:
     def __init__(self, place: Place) -> None:
         self._place = place
         self._tell: Callable[[], None] = lambda: None
-        self._lookout = Lookout(place, everywhere=True, ended_since=RECENT, tell=self._hear)
+        self._lookout = Lookout(place, everywhere=True, ended_since=RECENT, tell=self._hear, reads=False)
         self._homes: dict[str, Door] = {}
         """By ask id or by project and run: where it is."""
         self._orders: dict[tuple[Door, str], list[Message]] = {}
@@ -77,7 +77,7 @@ class StoreFeed:
     def _look(self) -> Snapshot:
         asks: list[Ask] = []
         runs: list[BoardRun] = []
-        found = self._lookout.look_each(now())
+        found = self._lookout.look_each(self._lookout.now())
         if self._lookout.away is not None:
             raise self._lookout.away
         homes: dict[str, Door] = {}
@@ -91,7 +91,12 @@ class StoreFeed:
         self._homes = {key: door for key, door in self._homes.items() if door in doors} | homes
         self._orders = {key: kept for key, kept in self._orders.items() if key[0] in doors}
         return Snapshot(
-            tuple(asks), tuple(sort_runs(runs)), len(found), tuple(self._lookout.troubles), self._who(found)
+            tuple(asks),
+            tuple(sort_runs(runs)),
+            len(found),
+            tuple(self._lookout.troubles),
+            self._who(found),
+            self._lookout.now() - now(),
         )
 
     def _who(self, found: list[Sight]) -> str:

@@ -43,8 +43,8 @@ class Found(NamedTuple):
 
 
 @contextmanager
-def finding(place: Place, ask_id: str) -> Iterator[Found]:
-    """Give the one ask that `ask_id` means.
+def finding(place: Place, ask_id: str, *, reads: bool = False) -> Iterator[Found]:
+    """Give the one ask that `ask_id` means, to who only `reads` it or does something with it.
 
     Raises:
         NotFoundError: none is meant, or several are.
@@ -57,7 +57,7 @@ def finding(place: Place, ask_id: str) -> Iterator[Found]:
     if not is_encodable(ask_id):
         raise NotFoundError(f'There is no ask "{quote(ask_id)}" here; assent inbox lists what waits.')
     address, ask = _search(place, ask_id)
-    with place.door(address) as door:
+    with place.looking(address) if reads else place.door(address) as door:
         yield Found(door, ask)
 
 
@@ -92,10 +92,10 @@ def _asks_called(door: Door, ask_id: str, project: str | None) -> list[Ask]:
 
 def look(place: Place, address: Path | str, read: Callable[[Door], list[T]], troubles: list[str]) -> list[T]:
     """Read in a store, if it is there. Another one than the current that cannot be read is a trouble, not an error."""
-    if not is_there(address):
+    if not (place.is_there() if address == place.address else is_there(address)):
         return []
     try:
-        with place.door(address) as door:
+        with place.looking(address) as door:
             return read(door)
     except AssentError as error:
         if address == place.address:

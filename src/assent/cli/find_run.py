@@ -113,7 +113,6 @@ _STEERABLE = {"pause": Status.RUNNING, "resume": Status.PAUSED}
 def complete_run(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
     """Offer the active runs of everywhere. A key press must be quick and quiet: whatever goes wrong offers nothing."""
     from assent.cli.lookout import Lookout
-    from assent.cli.place import now
     from assent.surfaces.board import render_place
 
     try:
@@ -121,7 +120,7 @@ def complete_run(context: click.Context, _: click.Parameter, incomplete: str) ->
         if place is None:
             return []
         with Lookout(place, everywhere=True) as lookout:
-            runs = [seen.run for seen in lookout.look(now())]
+            runs = [seen.run for seen in lookout.look(lookout.now())]
     except Exception:  # noqa: BLE001 - see above
         return []
     wanted = _STEERABLE.get(context.info_name or "")

@@ -25,14 +25,15 @@ from assent.cli.span import SPAN
 from assent.cli.typist import find_typist
 from assent.client.calls import no_answer
 from assent.client.client import Client
-from assent.client.drive import drive
+from assent.client.drive import advance, drive
 from assent.client.identity import agent
 from assent.client.place import find_root
 from assent.effects.kept import Kept, kept_performers
 from assent.flows.choose import Chosen, choose, render_choice
 from assent.flows.session.finding import Session, begin, enter
 from assent.flows.step import Ask as AskStep
-from assent.protocol.ask import Ask, Kind
+from assent.flows.step import Flow, Said, Say
+from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.ending import render_ending
 from assent.protocol.error import AssentError, NotFoundError, StillOpen
@@ -119,7 +120,7 @@ def command(place: Place, /, **given: Any) -> int:
             seconds=0 if typist is None and remote and remote.presents else wait,
         )
         if given["no_wait"]:
-            ask = meeting.open(AskStep(gate.prompt, Kind.GATE))
+            ask = _open(meeting, choose(gate, session))
             return _report(gate, ask, None, DONE, as_json=given["as_json"], shown=ask.ask_id)
         try:
             return _meet(meeting, gate, session, folder, as_json=given["as_json"])
@@ -127,6 +128,18 @@ def command(place: Place, /, **given: Any) -> int:
             if isinstance(left, KeyboardInterrupt):
                 say("")
             return _leave(meeting, asker, gate, remote, as_json=given["as_json"])
+
+
+def _open(meeting: Meeting, flow: Flow[object]) -> Ask:
+    """Open what is to be answered next, after the replies that are there already; return the last one where all are."""
+    step = advance(flow, None)
+    while isinstance(step, AskStep | Say):
+        if isinstance(step, AskStep) and meeting.open(step).is_open:
+            break
+        step = advance(flow, meeting.read() if isinstance(step, AskStep) else Said())
+    ask = meeting.ask or meeting.ended
+    assert ask is not None  # noqa: S101 - a gate begins with an ask
+    return ask
 
 
 def _meet(meeting: Meeting, gate: Gate, session: Session | None, folder: Path, *, as_json: bool) -> int:

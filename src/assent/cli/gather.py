@@ -1,12 +1,14 @@
-"""What waits, in this project or in every store that this user opened. Looking never makes a store."""
+"""What waits, in this project or in all stores of this user. Looking never makes a store."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from heapq import merge
 from pathlib import Path
 
 import msgspec
 
-from assent.cli.place import Place, is_there
+from assent.cli.place import Place, now
 from assent.client.door import run_call, until
 from assent.protocol.ask import Ask, State
 from assent.protocol.display import display
@@ -22,6 +24,8 @@ class Gathered(msgspec.Struct):
     count: int
     """How many wait; `asks` may hold fewer."""
     troubles: list[str]
+    at: datetime
+    """By the clock of the current store, where there is one."""
 
 
 def gather(place: Place, *, everywhere: bool, limit: int) -> Gathered:
@@ -31,22 +35,25 @@ def gather(place: Place, *, everywhere: bool, limit: int) -> Gathered:
     projects of the caller there. Another store that cannot be opened is a trouble; the current one is an error.
     """
     project = place.project if everywhere else place.project_name
-    found = Gathered([], 0, [])
+    found = Gathered([], 0, [], now())
     here = place.address
-    if is_there(here):
-        _take(place, here, project, limit, found)
+    pages: list[list[Ask]] = []
+    if place.is_there():
+        pages.append(_take(place, here, project, limit, found))
     for path in place.others if everywhere else []:
         try:
-            _take(place, path, project, limit, found)
+            pages.append(_take(place, path, project, limit, found))
         except AssentError as error:
             found.troubles.append(f"{display(str(path), lines=False)}: {display(error.message, lines=False)}")
-    found.asks.sort(key=lambda ask: ask.opened_at, reverse=True)
-    del found.asks[limit:]
+    # Each store has them in order already, by number.
+    found.asks += list(merge(*pages, key=lambda ask: ask.opened_at, reverse=True))[:limit]
     return found
 
 
-def _take(place: Place, address: Path | str, project: str | None, limit: int, found: Gathered) -> None:
-    with place.door(address) as door:
+def _take(place: Place, address: Path | str, project: str | None, limit: int, found: Gathered) -> list[Ask]:
+    with place.looking(address) as door:
         asks = run_call(until(door.asks(project, State.OPEN, limit)))
-        found.asks += asks
         found.count += run_call(until(door.count(project)))
+        if address == place.address:
+            found.at = door.now()
+    return asks

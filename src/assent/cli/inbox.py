@@ -13,7 +13,7 @@ import msgspec
 from assent.cli.exit import DONE, say
 from assent.cli.gather import Gathered, gather
 from assent.cli.group import PlacedCommand
-from assent.cli.place import Place, now
+from assent.cli.place import Place
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.error import BadRequestError
@@ -43,7 +43,7 @@ _NARROWEST_TITLE = 24
     "--all/--here",
     "everywhere",
     default=None,
-    help="All stores that you opened, or this project only. [default: all on a terminal, else here]",
+    help="All your stores, or this project only. [default: all on a terminal, else here]",
 )
 @click.option(
     "--limit", type=click.IntRange(1), metavar="N", help="List at most so many. [default: 50; JSON: all]"
@@ -77,10 +77,10 @@ def command(
     elif as_count:
         click.echo(found.count)
     elif template is not None:
-        click.echo(_fill(template, found, now()))
+        click.echo(_fill(template, found, found.at))
     else:
         ink = ink_for(sys.stdout, os.environ)
-        for line in render_list(found, ink, width_of(sys.stdout), now()):
+        for line in render_list(found, ink, width_of(sys.stdout), found.at):
             click.echo(line)
     for trouble in found.troubles:
         say(f"Not looked at: {trouble}")

@@ -13,7 +13,7 @@ import msgspec
 
 from assent.hub.desk import instant
 from assent.protocol.display import display, quote
-from assent.protocol.ending import OURSELVES, render_name
+from assent.protocol.ending import OURSELVES, render_login, render_name
 from assent.protocol.receipt import ReceiptLevel
 from assent.protocol.run import AbortReason
 from assent.protocol.topic import CONTROL_TOPIC
@@ -30,11 +30,12 @@ Told = dict[str, Any]
 """An event as its JSON has it."""
 
 
-def render_record(record: Record, *, has_date: bool = True) -> str:
-    """Return an event on one line: its number, moment (UTC), type, subject, and what it says."""
+def render_record(record: Record, *, has_date: bool = True, is_ahead: bool = False) -> str:
+    """Return an event on one line: its number, moment (UTC), type, subject, and what it says; ahead of the clock, that."""
     at = instant(record.at).strftime("%Y-%m-%d %H:%M:%S" if has_date else "%H:%M:%S")
     head = f"{record.sequence:>5}  {at}  {record.type:<{_WIDEST_TYPE}}  {_render_subject(record)}"
-    return f"{head}  {_render_what(record)}".rstrip()
+    mark = "  (dated ahead of the clock)" if is_ahead else ""
+    return f"{head}  {_render_what(record)}{mark}".rstrip()
 
 
 def _render_subject(record: Record) -> str:
@@ -71,7 +72,12 @@ def _answered(told: Told) -> str:
 
 def _how(told: Told) -> str:
     """Return by which door a person answered, how sure that is, and whether nobody was there."""
-    how = [told.get("via"), told.get("assurance"), "unattended" if told.get("is_unattended") else ""]
+    how = [
+        told.get("via"),
+        told.get("assurance"),
+        render_login(told.get("by", ""), told.get("assurance")),
+        "unattended" if told.get("is_unattended") else "",
+    ]
     return ", ".join(filter(None, dict.fromkeys(how)))
 
 

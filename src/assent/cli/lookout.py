@@ -1,4 +1,4 @@
-"""Which runs there are: in this project, or in every store that this user opened. Looking never makes a store.
+"""Which runs there are: in this project, or in all stores of this user. Looking never makes a store.
 
 A lookout keeps its stores open, so that it can look again every second, and listens to their bells. A server's bell
 cannot be heard, so the log of the project is followed there, or the logs of all its projects; where there are too many
@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import NamedTuple, Protocol, Self
 
-from assent.cli.place import Place, is_there
+from assent.cli.place import Place, is_there, now
 from assent.client.door import Door, Following, run_call, until
 from assent.client.embedded import EmbeddedDoor
 from assent.effects.interrupt import uninterrupted
@@ -190,8 +190,11 @@ class Lookout:
         everywhere: bool,
         ended_since: timedelta | None = timedelta(0),
         tell: Callable[[], None] | None = None,
+        reads: bool = True,
     ) -> None:
         self._place = place
+        self._reads = reads
+        """Whoever uses it only looks, and does nothing in the stores."""
         self._everywhere = everywhere
         self._ended_since = ended_since
         """How long ago a run may have ended; None means ever."""
@@ -208,6 +211,11 @@ class Lookout:
         self.troubles: list[str] = []
         """What could not be looked at the last time."""
 
+    def now(self) -> datetime:
+        """Return the moment by the clock of the current store; before it was looked at, by this machine's."""
+        door, _ = self._open.get(self._place.address, (None, None))
+        return now() if door is None else door.now()
+
     def look(self, now: datetime) -> list[BoardRun]:
         """Return the runs as they are now: the active ones, then those that ended; the newest first."""
         return sort_runs([run for seen in self.look_each(now) for run in seen.runs])
@@ -219,7 +227,7 @@ class Lookout:
         self.troubles, self.away = [], None
         found: list[Sight] = []
         here = place.address
-        if is_there(here):
+        if is_there(here) if self._was_here else place.is_there():
             found.append(self._take_here(here, project, now))
             self._was_here = True
         elif self._was_here:
@@ -267,15 +275,13 @@ class Lookout:
         return Sight(door, board, asks)
 
     def _door(self, address: Path | str, project: str | None) -> Door:
-        from assent.client.connect import open_door
-
         if address in self._open:
             if _file_at(address) == self._files[address]:
                 return self._open[address][0]
             self._forget(
                 address
             )  # another file is in its place, and the door would show the one that is gone
-        door = open_door(address, self._place.environ)
+        door = self._place.open_door(address, reads=self._reads)
         self._open[address] = door, None
         self._files[address] = _file_at(address)
         if self._tell is not None:

@@ -128,7 +128,7 @@ def _calls(place: Place, name: str | None, token: str | None) -> Calls:
     from assent.client.connect import open_door
 
     environ = place.environ if token is None else {**place.environ, "ASSENT_TOKEN": token}
-    door: Door = open_door(place.address, environ)
+    door: Door = open_door(place.address, environ, is_named=place.is_named())
     try:
         who = acting(door, agent(place.environ, name))
     except BaseException:

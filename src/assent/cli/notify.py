@@ -22,7 +22,7 @@ from assent.cli.carriers import find_carriers, find_smtp, find_url
 from assent.cli.exit import DONE, FAILED, say
 from assent.cli.group import PlacedGroup
 from assent.cli.json_line import echo_json
-from assent.cli.place import Place, is_there, now
+from assent.cli.place import Place, now
 from assent.client.connect import open_hub
 from assent.client.door import run_call
 from assent.client.embedded import EmbeddedDoor
@@ -142,7 +142,7 @@ def _add(place: Place, /, **given: Any) -> int:
 def _list(place: Place, /, as_json: bool) -> int:
     """List the targets of this project: who is told, how far each one is, and what went wrong."""
     found: list[tuple[Target, Delivery, int]] = []
-    if is_there(place.own_address):  # looking makes no store
+    if place.own_address and place.is_there():  # looking makes no store
         with _own_door(place) as door:
             outbox = open_outbox(door)
             found = [
@@ -255,7 +255,7 @@ def _watch(sender: Sender) -> None:
 @contextmanager
 def _own_door(place: Place) -> Iterator[EmbeddedDoor]:
     """Give the door to a store of this place: targets are set and told where it is, and not over a server."""
-    hub = open_hub(place.own_address, place.environ)
+    hub = open_hub(place.own_address, place.environ, is_named=place.is_named())
     try:
         yield EmbeddedDoor(hub)
     finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -149,28 +149,75 @@ class Place:
 
     @property
     def others(self) -> list[Path]:
-        """The other stores that this user opened; none when one was named.
+        """The other stores of this user; none when one was named.
 
         A server is always named, if only by ASSENT_STORE, and whoever names it means what is there: it has all projects
         of its callers, and the files of this machine are not among them.
         """
-        from assent.client.place import noted_stores
+        from assent.client.trust import noted_stores
 
         here = self.address
         if self.store or isinstance(here, str):
             return []
         return [path for path in noted_stores(self.environ) if path != here]
 
-    @contextmanager
-    def door(self, address: Path | str | None = None) -> Iterator[Door]:
-        """Give the door to the current store or server, or to another one; it is closed at the end."""
+    def is_there(self) -> bool:
+        """Whether there is a store to look at: one that nobody named may still be to be made.
+
+        Raises:
+            NotFoundError: it was named by --store, and is not there.
+        """
+        from assent.protocol.error import NotFoundError
+
+        if is_there(self.address):
+            return True
+        if self.store:
+            raise NotFoundError(f"There is no store {self.shown}.")
+        return False
+
+    def is_named(self, address: Path | str | None = None) -> bool:
+        """Whether somebody named the current store, by --store or ASSENT_STORE, and it is the one that is meant."""
+        is_given = bool(self.store or self.environ.get("ASSENT_STORE"))
+        return is_given and (address is None or address == self.address)
+
+    def open_door(self, address: Path | str | None = None, *, reads: bool = False) -> Door:
+        """Return the door to the current store or server, or to another one. Who only `reads` makes no store."""
         from assent.client.connect import open_door
 
-        door = open_door(address or self.address, self.environ)
+        return open_door(address or self.address, self.environ, is_named=self.is_named(address), reads=reads)
+
+    @contextmanager
+    def door(self, address: Path | str | None = None, *, reads: bool = False) -> Iterator[Door]:
+        """Give the door to the current store or server, or to another one; it is closed at the end."""
+        door = self.open_door(address, reads=reads)
         try:
             yield door
         finally:
             door.close()
+
+    @contextmanager
+    def looking(self, address: Path | str | None = None) -> Iterator[Door]:
+        """Give the door to who only shows what is there.
+
+        A file that --store names and that is no store of theirs, a backup or a copy, is looked at as a copy of it, by a
+        person.
+        """
+        from assent.client.identity import agent_mark
+        from assent.protocol.error import StoreUntrustedError
+
+        with ExitStack() as stack:
+            try:
+                door = self.open_door(address, reads=True)
+            except StoreUntrustedError:
+                file = address or self.address
+                is_meant = bool(self.store) and file == self.address
+                if agent_mark(self.environ) or not is_meant or not isinstance(file, Path):
+                    raise
+                from assent.cli.store_look import looking_at
+
+                door = stack.enter_context(looking_at(file))
+            stack.callback(door.close)
+            yield door
 
     def client(
         self, door: Door, principal: Principal, *, via: str = "cli", assurance: Assurance | None = None

@@ -16,7 +16,7 @@ import msgspec
 from assent.cli.exit import DONE
 from assent.cli.group import PlacedGroup
 from assent.cli.json_line import echo_json
-from assent.cli.place import Place, is_there
+from assent.cli.place import Place
 from assent.cli.task_dir import write_config
 from assent.client.door import run_call, until
 from assent.client.identity import agent_mark, assurance_here, person
@@ -179,9 +179,9 @@ def _find(place: Place) -> Policy:
 
 
 def _find_whole(place: Place) -> ProjectPolicy | None:
-    if not is_there(place.address):
+    if not place.is_there():
         return None  # looking makes no store
-    with place.door() as door:
+    with place.door(reads=True) as door:
         return run_call(until(door.policy(place.project_name)))
 
 

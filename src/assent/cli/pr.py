@@ -151,8 +151,8 @@ def _list(place: Place, /, as_json: bool) -> int:
         ]
         echo_json(msgspec.json.encode({"posted": told}))
         return DONE
-    if noted and is_there(place.address):
-        with place.door() as door:
+    if noted and place.is_there():
+        with place.door(reads=True) as door:
             client = place.client(door, agent(place.environ))
             for posted in noted:
                 state, title = _look(client, posted)

@@ -9,7 +9,7 @@ import click
 from assent.cli.exit import DONE, say
 from assent.cli.group import PlacedCommand
 from assent.cli.json_line import echo_json
-from assent.cli.place import Place, is_there
+from assent.cli.place import Place
 from assent.client.client import Client
 from assent.client.identity import agent
 from assent.protocol.topic import Message, check_topic, render_message
@@ -35,10 +35,10 @@ def command(place: Place, /, topic: str, after: int, follow: bool) -> int:
       assent read loop:control --after 120 --follow
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
     check_topic(topic)
-    if not follow and not is_there(place.address):
+    if not follow and not place.is_there():
         return DONE
     try:
-        with place.door() as door:
+        with place.door() if follow else place.looking() as door:
             client = place.client(door, agent(place.environ))
             messages = client.follow_topic(topic, after) if follow else _pages(client, topic, after)
             for message in messages:

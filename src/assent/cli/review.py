@@ -247,7 +247,7 @@ class _Seat:
 
     def _accept(self, file: str, digest: str, commands: Mapping[str, Sequence[str]]) -> None:
         typist = None if self._given["headless"] else find_typist(self._place, self._door)
-        accepting(self._asker, typist, self._terminal, file, digest, commands)()
+        accepting(self._asker, typist, self._terminal, file, digest, commands, self._place.environ)()
 
     def _show_progress(self, done: int, total: int, finding: Finding) -> None:
         self._is_applying = True

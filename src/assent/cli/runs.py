@@ -12,7 +12,7 @@ import msgspec
 from assent.cli.exit import DONE, say
 from assent.cli.group import PlacedCommand
 from assent.cli.lookout import RECENT, Lookout
-from assent.cli.place import Place, now
+from assent.cli.place import Place
 from assent.protocol.run import render_run
 from assent.surfaces.board import BoardRun, render_board
 from assent.surfaces.ink import ink_for
@@ -32,7 +32,7 @@ _FIRST = ("run_id", "status", "mode", "iteration", "max", "model", "updated_at",
     "everywhere",
     default=None,
     help=(
-        "All stores that you opened and every run that ended, or this project only."
+        "All your stores and every run that ended, or this project only."
         " [default: all stores on a terminal, else here; what ended within a day]"
     ),
 )
@@ -56,8 +56,8 @@ def command(place: Place, /, as_json: bool, watch: bool, everywhere: bool | None
 
         return watch_runs(place, everywhere=is_everywhere, ended_since=ended_since, as_json=as_json)
     with Lookout(place, everywhere=is_everywhere, ended_since=ended_since) as lookout:
-        at = now()
-        runs = lookout.look(at)
+        runs = lookout.look(lookout.now())
+        at = lookout.now()
     if as_json:
         click.echo(msgspec.json.encode({"runs": [encode_run(seen, at) for seen in runs]}))
     else:

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import msgspec
 
+from assent.cli.ask_limits import find_ask_limits
 from assent.cli.carriers import find_carriers, find_smtp, find_url
 from assent.cli.demo_world.cast import AGENTS, HOME, KEPT_PREFIX, playing
 from assent.cli.demo_world.studio import share
@@ -125,7 +126,7 @@ def command(place: Place, /, **given: Any) -> int:
         if given["throwaway"]:
             place.store = f"sqlite:///{folder}/assent.db"
             place.project = place.project or place.environ.get("ASSENT_PROJECT") or HOME
-        hub = open_hub(place.own_address, place.environ)
+        hub = open_hub(place.own_address, place.environ, is_named=place.is_named())
         stack.callback(hub.close)
         door = EmbeddedDoor(hub)
         if is_public and not _has_person(door):
@@ -171,7 +172,7 @@ class _Serving:
 
         settings = self._settings
         watch, scrape = _find_watch()
-        site = Site(self._door, watch, scrape)
+        site = Site(self._door, watch, scrape, find_ask_limits(self._place.environ))
         site.slack_secret = find_slack_secret(self._place.environ)
         code, sign_in, refusal = "", None, "sign in with a token: this address is no secret"
         if not is_public:
@@ -199,7 +200,7 @@ class _Serving:
         calls = Calls(self._door, self._place.project_name, person(self._place.environ), "serve", assurance)
         code = new_sign_in_code()
         is_unattended = assurance is Assurance.DECLARED
-        return code, SignIn(calls, code, is_unattended=is_unattended, is_secure=bool(self._settings.tls)), ""
+        return code, SignIn(calls, code, is_unattended=is_unattended), ""
 
     @contextmanager
     def _sending(self, site: Site) -> Iterator[None]:

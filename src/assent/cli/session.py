@@ -294,7 +294,13 @@ class _Seat:
         if command is None:
             return None
         check = accepting(
-            self._asker, self._typist, self._terminal, GATE_FILE, digest(text), {"deep-dive": command}
+            self._asker,
+            self._typist,
+            self._terminal,
+            GATE_FILE,
+            digest(text),
+            {"deep-dive": command},
+            self._place.environ,
         )
         dive = run_dive(command, Path.cwd(), self._place.environ)
 

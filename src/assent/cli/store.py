@@ -14,12 +14,15 @@ from assent.cli.exit import DONE
 from assent.cli.group import PlacedCommand, PlacedGroup
 from assent.cli.json_line import echo_json
 from assent.cli.place import Place, is_there
+from assent.cli.store_adopt import adopt
 from assent.cli.store_backup import backup
 from assent.cli.store_copy import copy
 from assent.cli.store_end import Opened, find_keeper, open_store
+from assent.cli.store_look import copied, opened_file
 from assent.cli.store_restore import restore
 from assent.hub.compose import hub_on_database
 from assent.protocol.display import display
+from assent.protocol.error import StoreUntrustedError
 from assent.protocol.words import count
 from assent.storage.copy import find_heads, find_unfinished
 from assent.storage.sqlite.store import SqliteStore
@@ -52,6 +55,7 @@ def command(context: click.Context, /, as_json: bool) -> int:
       assent store copy .assent/assent.db postgresql://assent@db.example/assent
       assent store backup
       assent store restore assent-20260102T030405Z.db
+      assent store adopt
 
     Exit status: 0 done, 1 it cannot be read.
     """  # noqa: D301 - \b is click's mark for lines that stay as they are
@@ -59,11 +63,10 @@ def command(context: click.Context, /, as_json: bool) -> int:
         return DONE
     place = context.ensure_object(Place)
     address = place.own_address
-    if not is_there(address):
+    if not place.is_there():
         click.echo(f"{place.shown} is not there yet; the first ask makes it.")
         return DONE
-    with open_store(address) as opened:
-        told = _look(opened)
+    told = _look_at(place, address)
     if as_json:
         echo_json(msgspec.json.encode(told))
         return DONE
@@ -80,6 +83,7 @@ def command(context: click.Context, /, as_json: bool) -> int:
 command.add_command(copy)
 command.add_command(backup)
 command.add_command(restore)
+command.add_command(adopt)
 
 
 @command.command("migrate", cls=PlacedCommand)
@@ -103,7 +107,7 @@ def _migrate(place: Place, /, finish: bool) -> int:
     address = place.own_address
     if isinstance(address, Path):
         before = _schema_of(address)
-        with open_store(address) as opened:
+        with open_store(address, place) as opened:
             after = _look(opened).schema
         done = [f"{number:04}" for number in range(before + 1, after + 1)]
     else:
@@ -134,6 +138,20 @@ def _schema_of(path: Path) -> int:
         return end.schema
     finally:
         end.close()
+
+
+def _look_at(place: Place, address: Path | str) -> _Told:
+    """Look at a store; one that is named and is a backup or a copy is looked at as a copy of it."""
+    try:
+        with open_store(address, place, reads=True) as opened:
+            return _look(opened)
+    except StoreUntrustedError:
+        if not (place.store and isinstance(address, Path)):
+            raise
+        with opened_file(address) as end, copied(end, address) as copy, open_store(copy) as opened:
+            return msgspec.structs.replace(
+                _look(opened), store=str(address), schema=end.schema, size=address.stat().st_size
+            )
 
 
 def _look(opened: Opened) -> _Told:

@@ -50,10 +50,10 @@ def backup(place: Place, /, file: str | None, as_json: bool) -> int:
     started = time.monotonic()
     path = Path(file).expanduser().absolute() if file else _usual(address)
     if isinstance(address, Path):
-        with open_store(address) as opened:  # brings an older one to this program's shape
+        with open_store(address, place, reads=True) as opened:  # brings an older one to this program's shape
             saved = save_backup(_path_of(opened), path)
     else:
-        with open_store(address) as opened:
+        with open_store(address, place) as opened:
             saved = _save_database(place, opened, path)
     seconds = time.monotonic() - started
     if as_json:

@@ -49,7 +49,7 @@ def copy(place: Place, /, source: str, target: str, projects: tuple[str, ...], f
     chosen = projects or ((place.project,) if place.project else None)
     with (
         open_source(place, source) as origin,
-        open_store(parse_address(target, place.environ)) as other,
+        open_store(parse_address(target, place.environ), place) as other,
         other.alone(),
     ):
         if fresh and (dropped := forget_unfinished(other.end)):
@@ -76,7 +76,7 @@ def open_source(place: Place, given: str) -> AbstractContextManager[Opened]:
     address = parse_address(given, place.environ)
     if not is_there(address):
         raise NotFoundError(f"There is no store {show_address(address)}.")
-    return open_store(address)
+    return open_store(address, place, reads=True)
 
 
 def copy_all(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from assent.cli.place import show_address
+import click
+
+from assent.cli.place import Place, show_address
 from assent.client.identity import agent_mark, person
 from assent.client.place import find_store, is_database, is_server
+from assent.client.trust import admit
 from assent.hub.compose import hub_on_database
 from assent.protocol.error import BadRequestError, FlowTakenError, ForbiddenError, StoreBusyError
 from assent.protocol.principal import Principal, Role, parse_principal
@@ -16,7 +20,7 @@ from assent.storage.copy_end import End
 from assent.storage.port import Store
 from assent.storage.sqlite.store import SqliteStore
 
-__all__ = ["Opened", "find_keeper", "open_store", "parse_address"]
+__all__ = ["Opened", "find_keeper", "is_agreed", "open_store", "parse_address"]
 
 _RIGHT = "store copy"
 
@@ -52,13 +56,24 @@ def parse_address(given: str, environ: Mapping[str, str]) -> Path | str:
     return given if is_database(given) else find_store(given, environ, Path.cwd()).absolute()
 
 
+def is_agreed(question: str) -> bool:
+    """Ask the person at the terminal.
+
+    Raises:
+        ForbiddenError: there is none.
+    """
+    if not (sys.stdin is not None and sys.stdin.isatty()):
+        raise ForbiddenError("Nobody is there to say yes: --yes says that you mean it.")
+    return click.confirm(question, err=True)
+
+
 class Opened:
     """A store that is open, and what a copy needs of it."""
 
-    def __init__(self, address: Path | str) -> None:
+    def __init__(self, address: Path | str, mark: bytes | None = None) -> None:
         self.shown = show_address(address)
         self.store: Store = (
-            SqliteStore(address) if isinstance(address, Path) else hub_on_database(address).store
+            SqliteStore(address, mark) if isinstance(address, Path) else hub_on_database(address).store
         )
         self.end: End = _end_of(self.store)
 
@@ -85,9 +100,18 @@ class Opened:
 
 
 @contextmanager
-def open_store(address: Path | str) -> Iterator[Opened]:
-    """Give a store; an empty one is set up."""
-    opened = Opened(address)
+def open_store(address: Path | str, place: Place | None = None, *, reads: bool = False) -> Iterator[Opened]:
+    """Give a store; an empty one is set up. Without a `place` it is a file that this very command has made.
+
+    It is not one that an inbox of all stores shows, as long as nobody works with it.
+
+    Raises:
+        StoreUntrustedError: this user has neither made nor adopted it.
+    """
+    mark = None
+    if place is not None and isinstance(address, Path):
+        mark = admit(address, place.environ, is_named=True, reads=reads, is_listed=False)
+    opened = Opened(address, mark)
     try:
         yield opened
     finally:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
-import sys
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -15,11 +12,12 @@ from assent.cli.exit import DONE, REFUSED, say
 from assent.cli.group import PlacedCommand
 from assent.cli.place import Place, now
 from assent.cli.store_copy import copy_all
-from assent.cli.store_end import find_keeper, open_store
+from assent.cli.store_end import find_keeper, is_agreed, open_store
+from assent.cli.store_look import copied, opened_file
 from assent.hub.clock import SystemClock
 from assent.hub.restore import mark_restored
 from assent.protocol.display import display
-from assent.protocol.error import ForbiddenError, NotFoundError, StoreRefusedError, StoreTooNewError
+from assent.protocol.error import NotFoundError, StoreRefusedError
 from assent.protocol.principal import Principal
 from assent.protocol.words import count
 from assent.storage.copy import find_heads
@@ -28,7 +26,6 @@ from assent.storage.copy_end import End, Seal, Source
 from assent.storage.copy_table import LOG_SHIFT
 from assent.storage.port import Head, Transaction
 from assent.storage.sql.token_row import token_of
-from assent.storage.sqlite.copy_end import FileEnd
 
 __all__ = ["restore"]
 
@@ -65,8 +62,8 @@ def restore(place: Place, /, file: str, keep_tokens: bool, is_sure: bool) -> int
         raise StoreRefusedError(f"{path} is the store itself.")
     with (
         _readable(path) as readable,
-        _opened(readable) as source,
-        open_store(place.own_address) as target,
+        opened_file(readable) as source,
+        open_store(place.own_address, place) as target,
         target.alone(),
     ):
         checked = check_backup(readable)
@@ -77,7 +74,7 @@ def restore(place: Place, /, file: str, keep_tokens: bool, is_sure: bool) -> int
             return DONE
         say(display(f"{path} holds {held}; it goes into {target.shown}.", lines=False))
         say(f"Void afterwards: {_will_void(source, keep_tokens=keep_tokens)}.")
-        if not is_sure and not _is_agreed():
+        if not is_sure and not is_agreed("Restore it?"):
             say("Nothing was restored.")
             return REFUSED
         copy_all(place, source, target.end, left, _seal(who, keep_tokens=keep_tokens))
@@ -88,31 +85,14 @@ def restore(place: Place, /, file: str, keep_tokens: bool, is_sure: bool) -> int
 @contextmanager
 def _readable(path: Path) -> Iterator[Path]:
     """Give the backup in this program's shape; one of an older shape is migrated as a copy, and stays as it is."""
-    with _opened(path) as end:
+    with opened_file(path) as end:
         if end.is_current:
             yield path
             return
-        if end.is_newer:
-            raise StoreTooNewError
-        if not end.schema:
-            raise StoreRefusedError(f"{path} is not a backup of a store.")
-        folder = Path(tempfile.mkdtemp(prefix="assent-restore-"))
-        try:
-            end.save_as(folder / "assent.db")
-            with open_store(folder / "assent.db"):
+        with copied(end, path) as copy:
+            with open_store(copy):
                 pass
-            yield folder / "assent.db"
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[FileEnd]:
-    end = FileEnd(path)
-    try:
-        yield end
-    finally:
-        end.close()
+            yield copy
 
 
 def _check_empty(source: Source, target: End) -> tuple[str, ...]:
@@ -145,22 +125,11 @@ def _will_void(source: Source, *, keep_tokens: bool) -> str:
     return f"{count(receipts, 'receipt')}, {tokens}, {count(requests, 'command')} to runs"
 
 
-def _is_agreed() -> bool:
-    """Ask the person at the terminal.
-
-    Raises:
-        ForbiddenError: there is none.
-    """
-    if not (sys.stdin is not None and sys.stdin.isatty()):
-        raise ForbiddenError("Nobody is there to say yes: --yes says that you mean it.")
-    return click.confirm("Restore it?", err=True)
-
-
 def _seal(who: Principal, *, keep_tokens: bool) -> Seal:
     """Return what is done to each project before it appears."""
 
     def seal(transaction: Transaction, target: End, head: Head) -> None:
         tokens = [] if keep_tokens else [row[0] for row in target.query(_TOKENS, (head.number,))]
-        mark_restored(transaction, head.project, SystemClock().now(), who, tokens)
+        mark_restored(transaction, head.project, (target.clock or SystemClock()).now(), who, tokens)
 
     return seal

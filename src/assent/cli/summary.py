@@ -10,7 +10,7 @@ import click
 from assent.cli.exit import DONE, say
 from assent.cli.gather import gather
 from assent.cli.inbox import render_list
-from assent.cli.place import Place, now
+from assent.cli.place import Place
 from assent.cli.terminal_inbox import INSTALL, can_open, is_for_people
 from assent.surfaces.ink import ink_for
 from assent.surfaces.terminal import width_of
@@ -29,7 +29,7 @@ def summarise(place: Place) -> int:
     asks = "1 ask waits" if found.count == 1 else f"{found.count} asks wait"
     if found.count:
         click.echo(ink.strong(f"{asks} {where}."))
-        for line in render_list(found, ink, width_of(sys.stdout), now()):
+        for line in render_list(found, ink, width_of(sys.stdout), found.at):
             click.echo(line)
         click.echo(ink.faint("assent show ID shows one in full, assent answer ID VALUE answers it."))
     else:

@@ -74,7 +74,7 @@ def _sit(place: Place, glance: _Glance, feed: StoreFeed, hangup: Hangup) -> None
     is_plain = bool(place.environ.get("NO_COLOR"))
     with Curtain(sys.stdin.fileno(), sys.stderr, is_plain=is_plain) as curtain:
         if snapshot is not None:
-            sitting.take(snapshot, now())
+            sitting.take(snapshot, now() + snapshot.ahead)
             width, height = curtain.size
             if is_wide(width, height) and sitting.view.current:
                 sitting.show_card()

@@ -105,13 +105,15 @@ def _list(place: Place, /, as_json: bool) -> int:
     """List the tokens that were made in this project, newest first."""
     who = _person(place)
     tokens: list[Token] = []
-    if is_there(place.address):  # looking makes no store
-        with place.door() as door:
+    at = now()
+    if place.is_there():  # looking makes no store
+        with place.door(reads=True) as door:
             tokens = place.client(door, who).tokens()
+            at = door.now()
     if as_json:
         echo_json(msgspec.json.encode({"tokens": [render_token(token) for token in tokens]}))
     elif tokens:
-        click.echo("\n".join(render_tokens(tokens, now())))
+        click.echo("\n".join(render_tokens(tokens, at)))
     else:
         say("There are no tokens here.")
     return DONE
@@ -130,7 +132,7 @@ def _revoke(place: Place, /, which: str) -> int:
         raise _no_token(which)
     with place.door() as door, uninterrupted(is_final=True):
         client = place.client(door, who, assurance=assurance_here())
-        found = _pick(client.tokens(), which, now())
+        found = _pick(client.tokens(), which, door.now())
         token = client.revoke_token(found.token_id)
     by = render_name(token.revoked_by)
     is_late = found.revoked_at is not None

@@ -26,7 +26,7 @@ import msgspec
 
 from assent.cli.exit import DONE, say
 from assent.cli.lookout import Lookout
-from assent.cli.place import Place, now
+from assent.cli.place import Place
 from assent.cli.runs import board_width, encode_run, heading
 from assent.protocol.run import RunId
 from assent.surfaces.board import BoardRun, render_board, render_change, render_word
@@ -69,8 +69,8 @@ def watch_runs(place: Place, *, everywhere: bool, ended_since: timedelta | None,
 def _draw(lookout: Lookout, wake: Wake, screen: _Screen, ended: str) -> None:
     ink = ink_for(sys.stdout, os.environ)
     while True:
-        at = now()
-        runs = lookout.look(at)
+        runs = lookout.look(lookout.now())
+        at = lookout.now()
         width = board_width() - 1  # a full line leaves some terminals in two minds about where they are
         lines = [_head(runs, ink, width, at), "", *render_board(runs, ink, width, at, ended)]
         lines += [ink.caution(cut(f"Not looked at: {trouble}", width)) for trouble in lookout.troubles]
@@ -113,8 +113,8 @@ def _pause(wake: Wake, screen: _Screen) -> bool:
 def _tell_changes(lookout: Lookout, wake: Wake, *, as_json: bool) -> None:
     known: dict[tuple[str, RunId, datetime], str] | None = None
     while True:
-        at = now()
-        runs = lookout.look(at)
+        runs = lookout.look(lookout.now())
+        at = lookout.now()
         seen_now = {(seen.run.project, seen.run.run_id, seen.run.started_at): seen for seen in reversed(runs)}
         told = {key: render_change(seen, at) for key, seen in seen_now.items()}
         for key, seen in seen_now.items():

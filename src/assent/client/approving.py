@@ -9,7 +9,7 @@ from assent.client.calls import MAX_KEY, Calls, check_deadline, no_answer
 from assent.client.door import Call, until
 from assent.hub.ids import new_command_id
 from assent.hub.receipt_command import ReceiptRequest, RedeemReceipt, RequestApproval
-from assent.protocol.approval import is_approved, render_rejection
+from assent.protocol.approval import check_again, is_approved, render_rejection
 from assent.protocol.ask import Ask, Consequence
 from assent.protocol.canonical import convert
 from assent.protocol.error import AssentError, BadRequestError, Declined, NotFoundError
@@ -39,6 +39,7 @@ class ApprovalParts(TypedDict, total=False):
     deadline: datetime | timedelta | None
     consequence: Consequence | str
     escalate_to: str | None
+    again: str
 
 
 def approve(  # noqa: PLR0913 - the public call: every part of an approval has a name
@@ -56,6 +57,7 @@ def approve(  # noqa: PLR0913 - the public call: every part of an approval has a
     deadline: datetime | timedelta | None = None,
     consequence: Consequence | str = Consequence.WAIT,
     escalate_to: str | None = None,
+    again: str = "",
     wait: float | None = None,
     command_id: str = "",
 ) -> Call[Receipt]:
@@ -65,8 +67,12 @@ def approve(  # noqa: PLR0913 - the public call: every part of an approval has a
     comes at once (`automated`), at once and people are told (`notify_and_proceed`), or a person is asked. With a `key`
     the same approval is found again after a restart, with its receipt if there is one.
 
+    Where a person said no to the same action within a day, whoever in the project asked them, nobody is asked again,
+    unless `again` says why: then the person sees the earlier no and this reason.
+
     Raises:
         Declined: a person said no; the sentence says who and why, and `reason` has the person's words.
+        RejectedBefore: a person said so lately, and nobody was asked again; as `Declined`, which it is.
         NoAnswer: withdrawn, expired or superseded.
         StillOpen: `wait` (seconds) lapsed; the ask stays open.
         KeyReusedError: the key belongs to something else.
@@ -85,6 +91,7 @@ def approve(  # noqa: PLR0913 - the public call: every part of an approval has a
         "deadline": deadline,
         "consequence": consequence,
         "escalate_to": escalate_to,
+        "again": again,
     }
     told = yield from request_approval(calls, title, command_id=command_id, **parts)
     if isinstance(told, Ask):
@@ -131,6 +138,7 @@ def request_approval(
         deadline=deadline,
         consequence=consequence,
         escalate_to=parts.get("escalate_to"),
+        again=check_again(parts.get("again", "")),
     )
     return (yield from _send(calls, request, command_id))
 

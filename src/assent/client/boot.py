@@ -8,7 +8,7 @@ from assent.hub.clock import boot_milliseconds
 from assent.hub.ids import new_boot_id
 from assent.protocol.boot_time import BootTime
 
-__all__ = ["boot_milliseconds", "boot_time"]
+__all__ = ["boot_milliseconds", "boot_time", "new_boot_id"]
 
 
 class _Process:

@@ -182,6 +182,7 @@ class Calls:
         escalate_to: str | None = None,
         protocol: str | None = None,
         other: str = "",
+        again: str = "",
         command_id: str = "",
     ) -> Call[Ask]:
         """Ask, and return the stored ask at once; it may have been there before (`replayed`).
@@ -189,7 +190,11 @@ class Calls:
         Under a `command_id` of one's own it can be sent again, as often as one likes: it is asked once.
 
         `protocol` is the id of one of the ask protocols: what does not fit it is refused. `other` is the label of the
-        option for one's own words; without it a text gets the project's, and a `Prompt` is shown as it is.
+        option for one's own words; without it a text gets the project's, and a `Prompt` is shown as it is. `again` is
+        why an approval is asked for although a person said no to the same action within a day.
+
+        Raises:
+            RejectedBefore: a person said no to it, and there is no `again`; the error carries their ask.
         """
         if isinstance(prompt, str):
             if protocol is not None and free is None:
@@ -221,6 +226,7 @@ class Calls:
             _member(Consequence, consequence),
             escalate_to,
             replace,
+            again=again,
         )
         return (yield from self._send(request, ask_id, command_id or opening_command_id(ask_id)))
 

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from assent.client.accept import ask_acceptance, is_accepted
+from assent.client.accept import Acceptance
 from assent.client.async_client import awaiting
 from assent.client.calls import Calls
 from assent.client.client import blocking
@@ -350,10 +350,13 @@ class _Case:
                 name: [*(f"{key}={value}" for key, value in reviewer.env.items()), *reviewer.command]
                 for name, reviewer in reviewers.items()
             }
-            ask = yield from ask_acceptance(self._calls, REVIEWER_FILE, digest(text), commands)
-            if ask.is_open:
-                ask = yield from self._await(ask, self._wait)
-            may_run = is_accepted(ask)
+            acceptance = Acceptance(self._calls, REVIEWER_FILE, digest(text), commands)
+            may_run = acceptance.is_given
+            if not may_run:
+                ask = yield from acceptance.ask()
+                if ask.is_open:
+                    ask = yield from self._await(ask, self._wait)
+                may_run = acceptance.settle(ask)
 
         def accept(_: Reviewer) -> None:
             if not may_run:

@@ -12,8 +12,9 @@ from assent.client.door import Door
 from assent.client.embedded import EmbeddedDoor
 from assent.client.identity import agent, person
 from assent.client.label import label_finder
-from assent.client.place import find_project, find_store, is_database, is_server, note_store
+from assent.client.place import find_project, find_store, is_database, is_server
 from assent.client.tracing import find_traces
+from assent.client.trust import admit
 from assent.hub.clock import Clock
 from assent.hub.compose import hub_on_database, hub_on_file
 from assent.hub.hub import Hub
@@ -38,25 +39,44 @@ def connect(
     )
 
 
-def open_hub(store: str | Path | None, environ: Mapping[str, str], clock: Clock | None = None) -> Hub:
-    """Return a hub on the store that is meant: a file of this machine, or a database."""
+def open_hub(
+    store: str | Path | None,
+    environ: Mapping[str, str],
+    clock: Clock | None = None,
+    *,
+    is_named: bool | None = None,
+    reads: bool = False,
+) -> Hub:
+    """Return a hub on the store that is meant: a file of this machine, or a database.
+
+    `is_named` says whether somebody named the store: by itself, whether it or ASSENT_STORE is given. Who only `reads`
+    it makes none, and has none noted.
+
+    Raises:
+        StoreUntrustedError: it is a file that this user has neither made nor adopted.
+    """
     is_strict = environ.get("ASSENT_STRICT_REQUEST_IDS", "") not in {"", "0"}
     given = store or environ.get("ASSENT_STORE")
     if isinstance(given, str) and is_database(given):
         hub = hub_on_database(given, clock, is_strict=is_strict)
     else:
         path = store if isinstance(store, Path) else find_store(store, environ, Path.cwd())
-        hub = hub_on_file(path, clock, is_strict=is_strict)
-        note_store(path.absolute(), environ)
+        mark = admit(
+            path.absolute(), environ, is_named=bool(given) if is_named is None else is_named, reads=reads
+        )
+        hub = hub_on_file(path, clock, is_strict=is_strict, mark=mark)
     hub.watch = find_traces()
     return hub
 
 
-def open_door(store: str | Path | None, environ: Mapping[str, str]) -> Door:
-    """Return the door to the store or the server that is meant.
+def open_door(
+    store: str | Path | None, environ: Mapping[str, str], *, is_named: bool | None = None, reads: bool = False
+) -> Door:
+    """Return the door to the store or the server that is meant; `is_named` and `reads` are as for `open_hub`.
 
     Raises:
         BadRequestError: the address is of no known form.
+        StoreUntrustedError: it is a file that this user has neither made nor adopted.
     """
     given = store or environ.get("ASSENT_STORE")
     if isinstance(given, str) and is_server(given):
@@ -64,7 +84,7 @@ def open_door(store: str | Path | None, environ: Mapping[str, str]) -> Door:
             given, environ.get("ASSENT_TOKEN", "")
         )  # loaded where there is one
         return door
-    return EmbeddedDoor(open_hub(store, environ))
+    return EmbeddedDoor(open_hub(store, environ, is_named=is_named, reads=reads))
 
 
 def find_parts(

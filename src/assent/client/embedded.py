@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeVar
 from assent.client.door import Following, Wait
 from assent.client.grip import beside
 from assent.client.watch import MAX_COUNTED_PROJECTS, Figures, Watch
-from assent.hub.audit import Audit, verify
+from assent.hub.allowance import Allowance
+from assent.hub.audit import Ahead, Audit, find_ahead, verify
 from assent.hub.command import Request, Told
 from assent.hub.desk import instant
 from assent.hub.future import Future, LightFuture
@@ -37,9 +38,14 @@ T = TypeVar("T")
 class EmbeddedDoor:
     """Fits `client.door.Door`."""
 
-    def __init__(self, hub: Hub) -> None:
+    def __init__(self, hub: Hub, allowance: Allowance | None = None, secret: bytes = b"") -> None:
         self.hub = hub
-        self._secret = b""
+        self._secret = secret
+        self._allowance = allowance
+
+    def limited(self, most_open: int, per_minute: int, take: Callable[[], float]) -> EmbeddedDoor:
+        """Return the same door for one request of somebody who may ask so much; see `hub.allowance`."""
+        return EmbeddedDoor(self.hub, Allowance(most_open, per_minute, take), self.secret())
 
     @property
     def url(self) -> str:
@@ -71,7 +77,12 @@ class EmbeddedDoor:
 
         def start(loop: asyncio.AbstractEventLoop | None) -> Future[Told]:
             return self.hub.handle(
-                request, project=project, principal=principal, command_id=command_id, loop=loop
+                request,
+                project=project,
+                principal=principal,
+                command_id=command_id,
+                allowance=self._allowance,
+                loop=loop,
             )
 
         return Wait(start)
@@ -115,6 +126,10 @@ class EmbeddedDoor:
     def steps(self, project: str, flow_id: str) -> Wait[list[Step]]:
         """Read a flow's journal."""
         return self._read(lambda reader: reader.steps(project, flow_id))
+
+    def beginners(self, project: str, flow_ids: Sequence[str]) -> Wait[dict[str, str]]:
+        """Tell who began flows: a server's own business, and no part of the door."""
+        return self._read(lambda reader: reader.beginners(project, flow_ids))
 
     def hold(self, project: str, flow_id: str) -> Wait[Hold]:
         """Take the right to drive a flow."""
@@ -221,7 +236,11 @@ class EmbeddedDoor:
 
     def verify(self) -> Wait[Audit]:
         """Check the whole store."""
-        return beside(lambda: verify(self.hub.store))
+        return beside(lambda: verify(self.hub.store, self.now()))
+
+    def find_ahead(self) -> list[Ahead]:
+        """Return what is dated ahead of the clock; for whoever looks after the store, and no part of the door."""
+        return find_ahead(self.hub.store, self.now())
 
     def watch(self, watch: Watch) -> None:
         """Let somebody see how the hub's commands go: a server's own business."""
@@ -233,7 +252,7 @@ class EmbeddedDoor:
         connections = store.connections_in_use  # before this look takes one itself
 
         def read(reader: Reader) -> Figures:
-            latest = sorted(reader.heads(), key=lambda head: head.at, reverse=True)[:MAX_COUNTED_PROJECTS]
+            latest = sorted(reader.heads(), key=lambda head: head.high, reverse=True)[:MAX_COUNTED_PROJECTS]
             return Figures(
                 waits=waiters.count,
                 ring_wakes=waiters.ring_wakes,

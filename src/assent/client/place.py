@@ -20,12 +20,8 @@ __all__ = [
     "find_working_tree",
     "is_database",
     "is_server",
-    "note_store",
-    "noted_stores",
     "state_folder",
 ]
-
-_MOST_NOTED = 200
 
 
 def find_root(start: Path) -> Path:
@@ -104,9 +100,19 @@ def _main_worktree(pointer: Path) -> Path | None:
         head.strip() == "gitdir"
         and git_folder.parent.name == "worktrees"
         and git_folder.parents[1].name == ".git"
+        and _leads_back(git_folder, pointer)
     ):
         return git_folder.parents[2]
     return None
+
+
+def _leads_back(git_folder: Path, pointer: Path) -> bool:
+    # Anybody can write a file that points to a project of yours; only git writes into it which worktrees are its own.
+    try:
+        text = (git_folder / "gitdir").read_text(encoding="utf-8", errors="replace")
+        return (git_folder / text.strip()).resolve() == pointer.resolve()
+    except (OSError, ValueError):
+        return False
 
 
 def is_server(address: str) -> bool:
@@ -151,33 +157,3 @@ def state_folder(environ: Mapping[str, str]) -> Path | None:
     if state:
         return Path(state) / "assent"
     return Path(home) / ".local" / "state" / "assent" if home else None
-
-
-def _notes(environ: Mapping[str, str]) -> Path | None:
-    folder = state_folder(environ)
-    return folder / "stores" if folder else None
-
-
-def noted_stores(environ: Mapping[str, str]) -> list[Path]:
-    """Return the stores that this user has opened and that are still there, newest first."""
-    notes = _notes(environ)
-    try:
-        lines = notes.read_text(encoding="utf-8").splitlines() if notes else []
-    except (OSError, UnicodeDecodeError):
-        return []
-    return [Path(line) for line in reversed(lines) if line and Path(line).is_file()]
-
-
-def note_store(path: Path, environ: Mapping[str, str]) -> None:
-    """Remember that this user opened the store at `path`. Never fails: it is a convenience."""
-    notes = _notes(environ)
-    if notes is None or "\n" in str(path) or path in noted_stores(environ):
-        return
-    try:
-        notes.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        kept = [str(known) for known in reversed(noted_stores(environ))][-_MOST_NOTED + 1 :]
-        fresh = notes.with_name(f"stores.{os.getpid()}")
-        fresh.write_text("\n".join([*kept, str(path)]) + "\n", encoding="utf-8")
-        fresh.replace(notes)
-    except OSError:
-        return

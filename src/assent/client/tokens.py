@@ -12,13 +12,13 @@ from datetime import timedelta
 from assent.client.calls import Calls
 from assent.client.door import Call, until
 from assent.hub.command import CreateToken, RevokeToken, TokenCommand
-from assent.hub.ids import new_command_id, new_token_id, new_token_secret
+from assent.hub.ids import new_command_id, new_session_name, new_token_id, new_token_secret
 from assent.protocol.canonical import convert
 from assent.protocol.error import AssentError
 from assent.protocol.principal import Role
-from assent.protocol.token import Token, TokenId, digest_of
+from assent.protocol.token import Token, TokenId, digest_of, digest_of_session
 
-__all__ = ["create_token", "list_tokens", "register_token", "revoke_token"]
+__all__ = ["create_token", "list_tokens", "open_session", "register_token", "revoke_token"]
 
 _LISTED = 1_000
 
@@ -81,6 +81,23 @@ def register_token(  # noqa: PLR0913 - as above
         is_unattended or calls.is_unattended,
     )
     return (yield from _send(calls, request, command_id))
+
+
+def open_session(
+    calls: Calls, name: str, projects: Sequence[str], life: timedelta, *, is_unattended: bool = False
+) -> Call[tuple[Token, str]]:
+    """Make a credential for a page at which a person signs in; return it with the session's name, and no secret to show."""
+    session = new_session_name()
+    token = yield from register_token(
+        calls,
+        digest_of_session(session),
+        Role.HUMAN,
+        name=name,
+        projects=projects,
+        life=life,
+        is_unattended=is_unattended,
+    )
+    return token, session
 
 
 def list_tokens(calls: Calls, limit: int = _LISTED) -> Call[list[Token]]:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
-from msgspec import UnsetType
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from assent.engine.ask_command import (
@@ -40,8 +40,14 @@ from assent.engine.ask_event import (
 )
 from assent.engine.stamp import Stamp
 from assent.protocol.answer import Answer, FieldValues, check_reply_size, check_values, find_destructive
-from assent.protocol.approval import is_approval, is_rejection
-from assent.protocol.ask import WAITING_KINDS, Ask, AskId, Consequence, Kind, Outcome, State
+from assent.protocol.approval import (
+    check_again,
+    is_approval,
+    is_rejection,
+    make_again,
+    render_rejected_before,
+)
+from assent.protocol.ask import WAITING_KINDS, Again, Ask, AskId, Consequence, Kind, Outcome, State
 from assent.protocol.assurance import DEFAULT_ASSURANCES, render_shortfall
 from assent.protocol.confirm import check_changes
 from assent.protocol.display import quote
@@ -55,6 +61,7 @@ from assent.protocol.error import (
     ForbiddenError,
     KeyReusedError,
     NotFoundError,
+    RejectedBefore,
     UnrecognisedError,
 )
 from assent.protocol.principal import Assurance, Role
@@ -155,6 +162,7 @@ def evolve(ask: Ask | None, event: Event, *, project: str = "", sequence: int = 
             event.escalate_to,
             sequence=sequence,
             terms=event.terms,
+            again=event.again,
         )
     assert ask is not None  # noqa: S101 - TRANSITIONS has just said so
     match event:
@@ -178,6 +186,7 @@ def _opened(command: OpenAsk, *, replaces: AskId | None = None) -> tuple[Event, 
     stamp = command.stamp
     _check_deadline(command)
     _check_terms(command)
+    again = _check_rejected(command)
     due = _due(command)
     return (
         AskOpened(
@@ -194,8 +203,23 @@ def _opened(command: OpenAsk, *, replaces: AskId | None = None) -> tuple[Event, 
             command.escalate_to,
             replaces,
             command.terms,
+            again,
         ),
     )
+
+
+def _check_rejected(command: OpenAsk) -> Again | UnsetType:
+    """Return the no that the asker asks again about, with its reason.
+
+    Raises:
+        RejectedBefore: there is one, and no reason.
+    """
+    reason = check_again(command.again)
+    if command.rejected is None:
+        return UNSET
+    if not reason:
+        raise RejectedBefore(render_rejected_before(command.rejected), ask=command.rejected)
+    return make_again(command.rejected, reason)
 
 
 def _due(command: OpenAsk) -> datetime | None:
@@ -210,7 +234,8 @@ def _due(command: OpenAsk) -> datetime | None:
 
 
 def _open_again(ask: Ask, command: OpenAsk) -> tuple[Event, ...]:
-    if ask.digest == command.digest and ask.kind is command.kind and _has_terms_of(ask, command):
+    is_same = ask.digest == command.digest and ask.kind is command.kind and _has_terms_of(ask, command)
+    if is_same and _has_reason_of(ask, command):
         return ()
     if ask.ask_id == command.ask_id:
         raise CommandReusedError
@@ -233,6 +258,15 @@ def _has_terms_of(ask: Ask, command: OpenAsk) -> bool:
     if isinstance(known, UnsetType) or isinstance(wanted, UnsetType):
         return known is wanted
     return known.category == wanted.category and ask.asker == str(command.stamp.by)
+
+
+def _has_reason_of(ask: Ask, command: OpenAsk) -> bool:
+    """Whether `ask` is what `command` wants asked again: under its key an earlier no would be found for ever."""
+    reason = check_again(command.again)
+    is_no = ask.answer is not None and is_rejection(ask.prompt, ask.answer.values)
+    if not reason or not (is_no or ask.state is State.DECLINED):
+        return True
+    return not isinstance(ask.again, UnsetType) and ask.again.reason == reason
 
 
 def _check_terms(command: OpenAsk) -> None:

@@ -8,7 +8,7 @@ import msgspec
 
 from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.answer import FieldValues
-from assent.protocol.ask import AskId, Consequence, Kind
+from assent.protocol.ask import Ask, AskId, Consequence, Kind
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Prompt
 from assent.protocol.terms import Terms
@@ -42,6 +42,10 @@ class OpenAsk(msgspec.Struct, frozen=True, gc=False):
     stamp: Stamp = UNSTAMPED
     terms: Terms | msgspec.UnsetType = msgspec.UNSET
     """For an approval whose yes makes a receipt."""
+    again: str = ""
+    """Why the asker asks although a person said no to the same action."""
+    rejected: Ask | None = None
+    """That no, where it still holds; set by the hub."""
 
 
 class AnswerAsk(msgspec.Struct, frozen=True, gc=False):

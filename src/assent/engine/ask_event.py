@@ -7,7 +7,7 @@ from datetime import datetime
 import msgspec
 
 from assent.protocol.answer import Answer
-from assent.protocol.ask import AskId, Consequence, Kind, Outcome
+from assent.protocol.ask import Again, AskId, Consequence, Kind, Outcome
 from assent.protocol.prompt import Prompt
 from assent.protocol.terms import Terms
 
@@ -42,6 +42,8 @@ class AskOpened(msgspec.Struct, frozen=True, gc=False, tag="ask.opened"):
     replaces: AskId | None = None
     terms: Terms | msgspec.UnsetType = msgspec.UNSET
     """What a yes is good for, where it makes a receipt; else it is left out."""
+    again: Again | msgspec.UnsetType = msgspec.UNSET
+    """The earlier no, where the asker asks about the same action again; else it is left out."""
 
 
 class AskAnswered(msgspec.Struct, frozen=True, gc=False, tag="ask.answered"):

@@ -25,6 +25,7 @@ from assent.protocol.approval import is_approved, render_rejection
 from assent.protocol.ask import Ask, Consequence
 from assent.protocol.canonical import digest
 from assent.protocol.display import is_blank, quote
+from assent.protocol.error import RejectedBefore
 from assent.protocol.json_text import Json
 from assent.protocol.receipt import Receipt
 
@@ -131,7 +132,11 @@ def tool_title(name: str) -> str:
 
 
 def open_approval(calls: Calls, review: ToolReview, terms: Terms) -> Call[Receipt | Ask]:
-    """Ask whether a call may run, and do not wait."""
+    """Ask whether a call may run, and do not wait.
+
+    Raises:
+        RejectedBefore: a person said no to this very call lately, and is not asked again.
+    """
     title = tool_title(review.name)
     return (
         yield from request_approval(
@@ -146,7 +151,10 @@ def settle_approval(calls: Calls, review: ToolReview, patience: Patience, terms:
     Raises:
         StillOpen: the time is over; the ask stays open.
     """
-    told = yield from open_approval(calls, review, terms)
+    try:
+        told = yield from open_approval(calls, review, terms)
+    except RejectedBefore as before:
+        return Verdict(Way.REJECT, before.message)
     if isinstance(told, Receipt):
         return Verdict(Way.APPROVE, review=review)
     ended = (yield from calls.wait(told.ask_id, patience.left)) if told.is_open else told

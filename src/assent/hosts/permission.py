@@ -17,7 +17,7 @@ from assent.client.calls import Calls, no_answer
 from assent.client.door import Call
 from assent.protocol.approval import is_approved, render_rejection
 from assent.protocol.ask import Ask
-from assent.protocol.error import AssentError, StillOpen
+from assent.protocol.error import AssentError, RejectedBefore, StillOpen
 from assent.protocol.receipt import ReceiptLevel, render_granting
 
 __all__ = ["Permission", "ask_permission"]
@@ -48,7 +48,10 @@ def ask_permission(
     What the parts are is said by `client.approving.approve`; a host always has a `key`. Whoever asks at the same time for
     one and the same act has the same `spend_id`: for them it is spent once, and both are told so.
     """
-    told = yield from request_approval(calls, title, **parts)
+    try:
+        told = yield from request_approval(calls, title, **parts)
+    except RejectedBefore as before:
+        return Permission(is_allowed=False, reason=before.message, ask=before.ask)
     asked: Ask | None = None
     if isinstance(told, Ask):
         asked = told

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Unpack
 
 from msgspec.structs import replace
@@ -29,7 +30,7 @@ from assent.hosts.framework import (
 )
 from assent.protocol.ask import Ask
 from assent.protocol.display import quote
-from assent.protocol.error import BadJsonError, TooLargeError
+from assent.protocol.error import BadJsonError, RejectedBefore, TooLargeError
 from assent.protocol.json_text import Json, parse_json
 from assent.protocol.prompt import Option, Prompt, question
 
@@ -66,7 +67,8 @@ def open_reviews(calls: Calls, reviews: Sequence[ToolReview], terms: Terms) -> C
     """Ask about every call at once, so that people see all that waits."""
     for review in reviews:
         if Way.APPROVE in review.ways:
-            yield from open_approval(calls, review, terms)
+            with suppress(RejectedBefore):  # it is told when the call is settled
+                yield from open_approval(calls, review, terms)
 
 
 def settle_review(calls: Calls, review: ToolReview, patience: Patience, terms: Terms) -> Call[Verdict]:

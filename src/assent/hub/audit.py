@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from datetime import datetime
 from hashlib import sha256
 
 import msgspec
@@ -25,6 +26,8 @@ from assent.engine.task import evolve as evolve_task
 from assent.engine.task_event import TaskEvent
 from assent.engine.token import evolve as evolve_token
 from assent.engine.token_event import TokenEvent
+from assent.hub.clock import is_ahead
+from assent.hub.desk import instant
 from assent.hub.record import FlowStepped, StoreRestored, TopicPosted, WorkEvent, decode_event, topic_of
 from assent.protocol.ask import Ask
 from assent.protocol.control import Control
@@ -40,7 +43,7 @@ from assent.protocol.token import Token
 from assent.storage.chain import genesis, link
 from assent.storage.port import Head, Reader, Record, Step, Store
 
-__all__ = ["Audit", "Replayed", "replay", "verify"]
+__all__ = ["Ahead", "Audit", "Replayed", "find_ahead", "replay", "verify"]
 
 _PAGE = 1_000
 
@@ -55,18 +58,48 @@ class Audit(msgspec.Struct, frozen=True):
     erased: int = 0
     """Asks, flows and runs of which some body was erased: the chain holds, but their rows cannot be compared."""
     runs: int = 0
+    ahead: int = 0
+    """Events that are dated more than five minutes ahead of the clock."""
 
 
-def verify(store: Store) -> Audit:
-    """Walk every project's log: dense numbers, an unbroken chain, and rows that equal the replay."""
+class Ahead(msgspec.Struct, frozen=True):
+    """What of a project's log is dated more than five minutes ahead of the clock."""
+
+    project: str
+    events: int
+    first: Record
+    until: datetime
+    """The furthest."""
+
+
+def find_ahead(store: Store, now: datetime) -> list[Ahead]:
+    """Return the projects that have events ahead of the clock; only the logs of these are read."""
+    found = []
+    with store.reading() as reader:
+        for head in reader.heads():
+            if is_ahead(instant(head.high), now):
+                records = [each for each in _records(reader, head.project) if is_ahead(instant(each.at), now)]
+                found += (
+                    [Ahead(head.project, len(records), records[0], instant(head.high))] if records else []
+                )
+    return found
+
+
+def verify(store: Store, now: datetime | None = None) -> Audit:
+    """Walk every project's log: dense numbers, an unbroken chain, and rows that equal the replay.
+
+    What is ahead of `now` is counted, and is no problem of the record.
+    """
     problems = store.check()
-    events = asks = runs = erased = 0
+    events = asks = runs = erased = ahead = 0
     with store.reading() as reader, reader.snapshot():
         heads = reader.heads()
         for head in heads:
             records, found = _walk(reader, head)
             problems.extend(f"{head.project}: {problem}" for problem in found)
             events += len(records)
+            if now is not None:
+                ahead += sum(is_ahead(instant(record.at), now) for record in records)
             gone = _erased(records)
             erased += len(gone)
             try:
@@ -78,7 +111,7 @@ def verify(store: Store) -> Audit:
             asks += len(rows.asks)
             runs += len(rows.runs)
             problems.extend(f"{head.project}: {problem}" for problem in found)
-    return Audit(len(heads), events, asks, tuple(problems), erased, runs)
+    return Audit(len(heads), events, asks, tuple(problems), erased, runs, ahead)
 
 
 def _erased(records: list[Record]) -> set[str]:
@@ -160,6 +193,13 @@ def _replay_work(rows: Replayed, project: str, record: Record, event: WorkEvent)
 
 def _name(step: Step) -> str:
     return f"step {step.step} of {step.flow_id}"
+
+
+def _records(reader: Reader, project: str) -> Iterator[Record]:
+    last = 0
+    while page := reader.records(project, last, _PAGE):
+        yield from page
+        last = page[-1].sequence
 
 
 def _walk(reader: Reader, head: Head) -> tuple[list[Record], list[str]]:

@@ -6,9 +6,13 @@ What two processes must agree on goes by the boot clock: nobody sets it, and it 
 from __future__ import annotations
 
 import time
+from datetime import datetime, timedelta
 from typing import Protocol
 
-__all__ = ["Clock", "SystemClock", "boot_milliseconds"]
+__all__ = ["AHEAD_SECONDS", "Clock", "SystemClock", "boot_milliseconds", "is_ahead"]
+
+AHEAD_SECONDS = 300
+"""An event that is dated further ahead of the clock was written by a clock that was wrong, or before it was set back."""
 
 _BOOT_CLOCK = getattr(
     time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC
@@ -27,6 +31,11 @@ class SystemClock:
     def now(self) -> int:
         """Return microseconds since 1970."""
         return time.time_ns() // 1000
+
+
+def is_ahead(at: datetime, now: datetime) -> bool:
+    """Say whether an event is dated so far ahead of the clock that it is marked."""
+    return at - now > timedelta(seconds=AHEAD_SECONDS)
 
 
 def boot_milliseconds() -> int:

@@ -20,6 +20,7 @@ from assent.engine.run import evolve as evolve_run
 from assent.engine.run_command import DriverCommand
 from assent.engine.run_event import RunEvent
 from assent.engine.stamp import NOBODY, Stamp
+from assent.hub.allowance import Allowance
 from assent.hub.command import (
     ClaimAsk,
     ExecuteControl,
@@ -43,6 +44,7 @@ from assent.hub.token_desk import TokenDesk
 from assent.hub.topic_desk import TopicDesk
 from assent.hub.work_command import BlockTask, SetPolicy, UpdateTask
 from assent.hub.work_desk import WorkDesk
+from assent.protocol.approval import action_digest, find_rejection
 from assent.protocol.ask import Ask, AskId, Claim, Kind
 from assent.protocol.ending import render_instant, render_lateness, render_name
 from assent.protocol.error import (
@@ -58,6 +60,7 @@ from assent.protocol.error import (
 from assent.protocol.json_text import HALF_PAIR
 from assent.protocol.notification import Notification
 from assent.protocol.principal import Assurance, Principal, Role
+from assent.protocol.prompt import Prompt
 from assent.protocol.run import Run, RunId
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.storage.port import Done, Head, Transaction
@@ -104,6 +107,8 @@ class Envelope(msgspec.Struct, frozen=True, gc=False):
     project: str
     principal: Principal
     request: Request
+    allowance: Allowance | None = None
+    """How much its sender may ask; None is without limit."""
 
 
 class SpoiledError(Exception):
@@ -113,7 +118,7 @@ class SpoiledError(Exception):
 class Desk:
     """One transaction's work; `ended`, `runs` and `has_news` say what to ring for after the commit."""
 
-    def __init__(self, transaction: Transaction, now: int, *, is_strict: bool = False) -> None:
+    def __init__(self, transaction: Transaction, now: int | None, *, is_strict: bool = False) -> None:
         self.transaction = transaction
         self._now = now
         self._moments: dict[str, datetime] = {}
@@ -127,6 +132,8 @@ class Desk:
         self.runs: dict[tuple[str, RunId], Run] = {}
         """The runs that changed, as they are now."""
         self.has_news = False
+        self._allowance: Allowance | None = None
+        """Of the request that is being done."""
 
     def gather(self, envelopes: list[Envelope]) -> None:
         """Read what a group of commands will want, one query a project and table."""
@@ -150,7 +157,7 @@ class Desk:
             SpoiledError: it failed half-way.
         """
         head = self._head(envelope.project)
-        request = envelope.request
+        request, self._allowance = envelope.request, envelope.allowance
         written = head.sequence
         try:
             if isinstance(request, Tick):
@@ -263,10 +270,12 @@ class Desk:
         ask = self._load(head.project, command)
         if isinstance(command, AnswerAsk) and ask is not None:
             command = replace(command, accepted=self._accepted(head, ask.kind))
+        if isinstance(command, OpenAsk) and (ask is None or command.is_replacing):
+            rejected = self.rejection(head, command.kind, command.prompt)
+            command = command if rejected is None else replace(command, rejected=rejected)
         events = decide(ask, command)
-        if events and isinstance(command, OpenAsk) and command.run_id is not None:
-            # A replay has no events, and is told what it was told.
-            self.check_run(head, RunId(command.run_id))
+        if events and isinstance(command, OpenAsk):
+            self._check_opening(head, command)
         for event in events:
             known = ask if ask is not None and ask.ask_id == event.ask_id else None
             ask = evolve(known, event, project=head.project, sequence=head.sequence + 1)
@@ -290,6 +299,21 @@ class Desk:
             raise NotFoundError(f"There is no ask {command.ask_id} here.")
         is_replayed = isinstance(command, OpenAsk) and ask.ask_id != command.ask_id
         return replace(ask, replayed=True) if is_replayed else ask
+
+    def _check_opening(self, head: Head, command: OpenAsk) -> None:
+        """Refuse an ask that would be new. A replay has no events, and is told what it was told."""
+        if command.run_id is not None:
+            self.check_run(head, RunId(command.run_id))
+        if self._allowance is not None:
+            asker = str(command.stamp.by)
+            self._allowance.check(lambda: self.transaction.count_open_of(head, asker))
+
+    def rejection(self, head: Head, kind: Kind, prompt: Prompt) -> Ask | None:
+        """Return a person's no to the same action that still holds, whoever in the project asked them."""
+        action = action_digest(kind, prompt)
+        if action is None:
+            return None
+        return find_rejection(self.transaction.decided(head, action), self._moments[head.project])
 
     def _accepted(self, head: Head, kind: Kind) -> tuple[Assurance, ...] | None:
         """Return the assurances that suffice for this kind of ask here; None for the default."""
@@ -332,7 +356,8 @@ class Desk:
         if (
             held is not None
             and held.by != str(principal)
-            and now - held.at < timedelta(seconds=CLAIM_SECONDS)
+            # One from a clock that was ahead would else speak for as long as it was ahead.
+            and abs(now - held.at) < timedelta(seconds=CLAIM_SECONDS)
         ):
             who = render_name(held.by)
             raise ConflictError(f"{who} claimed it at {render_instant(held.at)}.", ask=ask)

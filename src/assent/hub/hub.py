@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec.structs import replace
 
+from assent.hub.allowance import Allowance
 from assent.hub.authorise import authorise
 from assent.hub.clock import Clock, SystemClock, boot_milliseconds
 from assent.hub.command import PostMessage, Request, Tick, Told
@@ -102,7 +103,10 @@ class Hub:
         self.store = store
         self.is_strict = is_strict
         """Only UUIDs are request ids (I-X1)."""
-        self.clock: Clock = clock or SystemClock()
+        self.clock: Clock = clock or store.clock or SystemClock()
+        """The one that was given, else the store's own, else this machine's."""
+        self._is_stores = self.clock is store.clock
+        """The store reads it with what it looks up: nobody tells it the moment."""
         self.watch: Watch | None = None
         """Who is told how it goes; set by whoever composes."""
         self._fresh()
@@ -129,15 +133,17 @@ class Hub:
         project: str,
         principal: Principal,
         command_id: str | None = None,
+        allowance: Allowance | None = None,
         loop: asyncio.AbstractEventLoop | None = None,
     ) -> Future[Told]:
         """Send one request; return the future of what it is about.
 
         A caller on a thread gets a light future and may do the commit itself; a caller on an event loop never
-        blocks. The same `command_id` sent again gets the reply that it got, or would have got, before.
+        blocks. The same `command_id` sent again gets the reply that it got, or would have got, before. What the sender
+        may ask is within its `allowance`, where it has one.
         """
         authorise(principal, request)
-        envelope = Envelope(command_id or new_command_id(), project, principal, request)
+        envelope = Envelope(command_id or new_command_id(), project, principal, request, allowance)
         sender = None if self.watch is None else self.watch.sender()
         if loop is not None:
             future = loop.create_future()
@@ -276,7 +282,7 @@ class Hub:
 
     def _due_projects(self) -> list[str]:
         with self.store.reading() as reader:
-            return reader.has_due(self.clock.now())
+            return reader.has_due(None if self._is_stores else self.clock.now())
 
     def _submit_soon(self, work: Work, loop: asyncio.AbstractEventLoop) -> None:
         # A loop's commands are queued together at the end of its turn. Queued one by one, the first would wake the
@@ -343,7 +349,8 @@ class Hub:
     def _try(self, group: list[Work], may_wait: bool, began: float) -> bool:
         try:
             with self.store.transaction(may_wait=may_wait) as transaction:
-                desk = Desk(transaction, self.clock.now(), is_strict=self.is_strict)
+                now = None if self._is_stores else self.clock.now()
+                desk = Desk(transaction, now, is_strict=self.is_strict)
                 group = [work for work in group if work.take()]
                 replies = self._replies(desk, group)
         except StoreBusyError as busy:

@@ -32,8 +32,10 @@ __all__ = [
     "new_frame_id",
     "new_request_id",
     "new_run_id",
+    "new_session_name",
     "new_sign_in_code",
     "new_signing_secret",
+    "new_store_mark",
     "new_token_id",
     "new_token_secret",
     "opening_command_id",
@@ -45,6 +47,7 @@ _PAIRS = [first + second for first in _ALPHABET for second in _ALPHABET]
 """Ten bits at a time."""
 _PAIR = len(_PAIRS) - 1
 _CODE_BYTES = 24
+_MARK_BYTES = 16
 _SIGNING_BYTES = 32
 _ASK_ID_LENGTH = len("ask_") + 10 + 8
 _UUID_MARKS, _UUID_4 = 0xF000_C << 60, 0x4000_8 << 60
@@ -109,6 +112,11 @@ def new_boot_id() -> str:
     return secrets.token_hex(8)
 
 
+def new_store_mark() -> bytes:
+    """Return what a store's file is known by: nobody who has not seen it can have it."""
+    return secrets.token_bytes(_MARK_BYTES)
+
+
 def new_token_id() -> TokenId:
     """Return a new token's id."""
     return TokenId(f"tok_{_mint()}")
@@ -122,6 +130,11 @@ def new_token_secret() -> str:
 def new_signing_secret() -> str:
     """Return the secret with which a webhook is signed, as Standard Webhooks writes it."""
     return f"whsec_{b64encode(secrets.token_bytes(_SIGNING_BYTES)).decode()}"
+
+
+def new_session_name() -> str:
+    """Return what a session is called: as much chance as a token's secret has, and in another form."""
+    return secrets.token_hex(SECRET_BYTES)
 
 
 def new_sign_in_code() -> str:

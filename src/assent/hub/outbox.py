@@ -5,7 +5,8 @@ Rule 1: a target is claimed before anything is delivered to it, and every delive
         fence gone, and stops. So a message may come twice, always under the same id, and none is left out.
 Rule 2: a cursor moves by one told event at a time, in order, and only forward.
 Rule 3: what nobody has to be told of is skimmed without a write: a busy log must not be written to twice.
-Rule 4: leases go by the hub's clock, as deadlines do. Clocks that differ make a message come twice sooner, and no more.
+Rule 4: leases go by the hub's clock, as deadlines do. Clocks that differ make a message come twice sooner, and no more; and
+        one that is further ahead than any lease lasts holds nothing.
 """
 
 from __future__ import annotations

@@ -42,6 +42,8 @@ class RequestApproval(msgspec.Struct, frozen=True, kw_only=True):
     deadline: datetime | timedelta | None = None
     consequence: Consequence = Consequence.WAIT
     escalate_to: str | None = None
+    again: str = ""
+    """Why it is asked although a person said no to the same action."""
 
 
 ReceiptRequest = RequestApproval | RedeemReceipt

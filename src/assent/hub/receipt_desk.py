@@ -87,7 +87,8 @@ class ReceiptDesk:
             return _granted_again(known, request, digest, str(stamp.by))
         asked = self._asked(head, request)
         level = Level.REQUIRES_APPROVAL
-        if category is not None and asked is None:
+        # A person's no to this action is not undone by giving it another category.
+        if category is not None and asked is None and not self._desk.rejection(head, Kind.APPROVAL, prompt):
             kept = self._desk.transaction.policy(head)
             level = (Policy() if kept is None else kept.policy).level(category)
         if level is Level.REQUIRES_APPROVAL:
@@ -163,6 +164,7 @@ class ReceiptDesk:
                 request.escalate_to,
                 terms=terms,
                 stamp=stamp,
+                again=request.again,
             ),
         )
         if is_new:

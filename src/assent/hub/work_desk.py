@@ -42,6 +42,7 @@ from assent.hub.work_command import (
 from assent.protocol.agent_result import AgentResult, meaning_of
 from assent.protocol.approval import approval_values
 from assent.protocol.ask import Ask, Kind
+from assent.protocol.ending import DISMISSED
 from assent.protocol.error import (
     BadRequestError,
     CommandReusedError,
@@ -179,7 +180,7 @@ class WorkDesk:
         if isinstance(command, DismissNotification):
             declined = DeclineAsk(
                 ask.ask_id,
-                "dismissed",
+                DISMISSED,
                 command.via,
                 command.assurance,
                 stamp=command.stamp,

@@ -16,6 +16,7 @@ from assent.protocol.terms import Terms
 
 __all__ = [
     "WAITING_KINDS",
+    "Again",
     "Ask",
     "AskId",
     "Claim",
@@ -78,6 +79,19 @@ class Claim(msgspec.Struct, frozen=True, gc=False):
     at: datetime
 
 
+class Again(msgspec.Struct, frozen=True, gc=False):
+    """A person said no to the same action before, and the asker says why it asks all the same."""
+
+    reason: str
+    """Why, in the asker's words."""
+    ask_id: AskId
+    """The ask that they said no to."""
+    by: str
+    at: datetime
+    words: str = ""
+    """What the person said with the no."""
+
+
 class Ask(msgspec.Struct, frozen=True, gc=False):
     """One ask as it is now. Its JSON form is the public one."""
 
@@ -106,6 +120,8 @@ class Ask(msgspec.Struct, frozen=True, gc=False):
     claim: Claim | None = None
     terms: Terms | msgspec.UnsetType = msgspec.UNSET
     """What a yes is good for, where it makes a receipt."""
+    again: Again | msgspec.UnsetType = msgspec.UNSET
+    """The earlier no, where the asker asks about the same action again."""
     is_asker_gone: bool = False
     """The process that waited for it died. Volatile: it is not in the log."""
 

@@ -1,6 +1,6 @@
 """Which assurance of an answer suffices for which kind of ask.
 
-Rule 1: an approval takes a person's token or a person at a terminal. Every other kind takes every assurance, also the
+Rule 1: an approval takes a person's token, a person at a terminal, or a comment whose author a server looked up. Every other kind takes every assurance, also the
         word of an agent's host and of a process.
 Rule 2: a project may list others for a kind; its list then holds alone.
 """
@@ -23,18 +23,20 @@ Accepted = Mapping[Kind, tuple[Assurance, ...]]
 
 DEFAULT_ASSURANCES: Accepted = MappingProxyType(
     {kind: tuple(Assurance) for kind in Kind}
-    | {Kind.APPROVAL: tuple(each for each in Assurance if each in PROVEN)}
+    | {Kind.APPROVAL: tuple(each for each in Assurance if each in PROVEN | {Assurance.COMMENT})}
 )
 
 _NEEDED = {
-    Assurance.TOKEN: "a person's token",
-    Assurance.TERMINAL: "a person at a terminal",
-    Assurance.HOST: "a person in an agent's host",
     Assurance.DECLARED: "a process's word",
+    Assurance.HOST: "a person in an agent's host",
+    Assurance.TERMINAL: "a person at a terminal",
+    Assurance.TOKEN: "a person's token",
+    Assurance.COMMENT: "a person's comment on a pull request",
 }
 _GIVEN = {
     Assurance.TOKEN: "a token",
     Assurance.TERMINAL: "a terminal",
+    Assurance.COMMENT: "a comment",
     Assurance.HOST: "an agent's host",
     Assurance.DECLARED: "a process's word",
 }
@@ -42,7 +44,7 @@ _GIVEN = {
 
 def render_shortfall(kind: Kind, given: Assurance, accepted: Sequence[Assurance]) -> str:
     """Return why an answer does not count, and what would, in one sentence."""
-    needed = " or ".join(_NEEDED[each] for each in reversed(Assurance) if each in accepted) or "nobody here"
+    needed = " or ".join(needed for each, needed in _NEEDED.items() if each in accepted) or "nobody here"
     thing = kind.replace("_", " ")
     article = "An" if thing[0] in "aeiou" else "A"
     return f"{article} {thing} needs {needed}; {_GIVEN[given]} is not enough."

@@ -3,41 +3,71 @@
 Rule 1: every line that the asker wrote begins with `: `, so that none of them can pass for one of ours. Three
         places are the asker's by position: the first line, the line after `Q1`, and what follows `A) `.
 Rule 2: nothing is cut. What will be done is shown whole, or not offered for approval.
-Rule 3: all of it goes through `display`.
+Rule 3: all of it goes through `display`, and the action through `display_exact`.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 
 import msgspec
 
-from assent.protocol.canonical import canonical
-from assent.protocol.display import display
+from assent.protocol.canonical import Json, canonical
+from assent.protocol.display import display, display_exact
 from assent.protocol.gate import render_gate, render_options
 from assent.protocol.prompt import Field, Option, Prompt, is_lettered, other_label, render_position
 
-__all__ = ["render_brief", "render_field", "render_question"]
+__all__ = ["ACTION", "render_action", "render_brief", "render_field", "render_parts", "render_question"]
+
+ACTION = "The action, whole:"
+"""The line above it."""
+_LINE_END = re.compile(r"(?<!\\)(?:\\\\)*\\n")
+_SET_IN = 6
+"""So much farther in than its line stands what follows a line end in a text: no other part of an action does."""
 
 _SEVERAL = "(several, separated by commas)"
 
 
 def render_question(prompt: Prompt) -> str:
     """Return all that a person is to see before answering, and how to answer."""
+    above, action, below = render_parts(prompt)
+    shown = "\n".join([ACTION, *_mark(action.split("\n"))]) if action else ""
+    return "\n\n".join(block for block in (above, shown, below) if block)
+
+
+def render_parts(prompt: Prompt) -> tuple[str, str, str]:
+    """Return the same in parts: what stands above the action, the action itself, and how to answer."""
     if prompt.commands:
-        return render_gate(prompt, is_marked=True)
+        return render_gate(prompt, is_marked=True), "", ""
     is_round = len(prompt.fields) > 1
     title, *more = _lines(prompt.title.strip())
     blocks = ["\n".join([title, *_mark(more), *_mark(_lines(prompt.body))])]
     if prompt.risk is not None:
         blocks.append("\n".join(["Risk, in the asker's words:", *_mark(_lines(prompt.risk))]))
-    if prompt.action is not None:
-        shown = msgspec.json.format(canonical(prompt.action), indent=2).decode()
-        blocks.append("\n".join(["The action, whole:", *_mark(_lines(shown))]))
-    for number, field in enumerate(prompt.fields, start=1):
-        blocks.append("\n".join(_field_lines(field, f"Q{number}" if is_round else "")))  # C17
-    blocks.append(_ROUND_HELP if is_round else _help(prompt.fields[0]))
-    return "\n\n".join(block for block in blocks if block)
+    below = [
+        "\n".join(_field_lines(field, f"Q{number}" if is_round else ""))  # C17
+        for number, field in enumerate(prompt.fields, start=1)
+    ]
+    below.append(_ROUND_HELP if is_round else _help(prompt.fields[0]))
+    action = "" if prompt.action is None else render_action(prompt.action)
+    return "\n\n".join(filter(None, blocks)), action, "\n\n".join(filter(None, below))
+
+
+def render_action(action: Json) -> str:
+    r"""Return an action as JSON for eyes: a line end in a text is drawn as one, behind the sign for it.
+
+    >>> print(render_action({"command": "ls # note\nrm -rf /srv"}))
+    {
+      "command": "ls # note\n
+            rm -rf /srv"
+    }
+    """
+    rows: list[str] = []
+    for line in msgspec.json.format(canonical(action), indent=2).decode().split("\n"):
+        margin = " " * (len(line) - len(line.lstrip(" ")) + _SET_IN)
+        rows += _LINE_END.sub(rf"\g<0>\n{margin}", line).split("\n")
+    return "\n".join(map(display_exact, rows))
 
 
 def render_brief(prompt: Prompt, names: Collection[str] | None = None) -> str:

@@ -1,4 +1,7 @@
-"""A moment by the clock of one running server, as two headers tell it: `Assent-Clock` and `Assent-Not-After`."""
+"""A moment by the clock of one running server, as two headers tell it: `Assent-Clock` and `Assent-Not-After`.
+
+`Assent-Now` is another one: the time of day, by which deadlines are judged there.
+"""
 
 from __future__ import annotations
 
@@ -8,12 +11,21 @@ import msgspec
 
 from assent.protocol.error import BadRequestError
 
-__all__ = ["CLOCK_HEADER", "NOT_AFTER_HEADER", "BootTime", "parse_boot_time", "render_boot_time"]
+__all__ = [
+    "CLOCK_HEADER",
+    "NOT_AFTER_HEADER",
+    "NOW_HEADER",
+    "BootTime",
+    "parse_boot_time",
+    "render_boot_time",
+]
 
 CLOCK_HEADER = "assent-clock"
 """On every reply: what the server's clock says."""
 NOT_AFTER_HEADER = "assent-not-after"
 """On a command to a run: when it is too late for it."""
+NOW_HEADER = "assent-now"
+"""On every reply to a verb that succeeds: the moment by the clock of the server's store, as ISO 8601 has it."""
 
 _read = re.compile(r"([0-9a-z]{1,64})\.([0-9]{1,18})").fullmatch
 

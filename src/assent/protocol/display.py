@@ -2,9 +2,12 @@
 
 Rule 1: nothing hidden stays hidden. What a terminal, a browser or a reader would swallow, obey or reorder
         becomes a mark that can be seen, `<U+200B>`.
-Rule 2: ordinary text of every script passes as it is; clean ASCII passes in one search.
+Rule 2: ordinary text of every script passes as it is; clean ASCII passes in one search. What joins pictures to one
+        picture is a part of it.
 Rule 3: what this Python's Unicode tables do not know is marked, so an older table never shows more.
 Rule 4: `display` is for eyes, `skeleton` for comparing. Neither is ever stored in place of the text.
+Rule 5: what a machine will take word by word, such as a command, goes through `display_exact`: there every character
+        counts, so a line end is drawn and marked, and so is every blank that is not a plain one, or that ends the text.
 """
 
 from __future__ import annotations
@@ -13,7 +16,17 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-__all__ = ["display", "fold", "is_blank", "is_encodable", "is_hidden", "plain_shapes", "quote", "skeleton"]
+__all__ = [
+    "display",
+    "display_exact",
+    "fold",
+    "is_blank",
+    "is_encodable",
+    "is_hidden",
+    "plain_shapes",
+    "quote",
+    "skeleton",
+]
 
 # Drawn as nothing, though Unicode files them under letters, marks and symbols. Written down rather than looked
 # up because Python has no table of the default-ignorable characters.
@@ -40,6 +53,40 @@ _FILLERS = frozenset(
 
 _CLEAN_LINES = re.compile(r"[\t\n\x20-\x7e]*").fullmatch
 _CLEAN_LINE = re.compile(r"[\x20-\x7e]*").fullmatch
+_CLEAN_EXACT = re.compile(r"(?:[\x20-\x7e]*[\x21-\x7e])?").fullmatch
+_PICTURES = (
+    (0x00A9, 0x00A9),
+    (0x00AE, 0x00AE),
+    (0x203C, 0x203C),
+    (0x2049, 0x2049),
+    (0x2122, 0x2122),
+    (0x2139, 0x2139),
+    (0x2194, 0x21AA),
+    (0x231A, 0x23FF),
+    (0x24C2, 0x24C2),
+    (0x25AA, 0x27BF),
+    (0x2934, 0x2935),
+    (0x2B05, 0x2B55),
+    (0x3030, 0x3030),
+    (0x303D, 0x303D),
+    (0x3297, 0x3297),
+    (0x3299, 0x3299),
+    (0x1F000, 0x1FAFF),
+)
+"""Where the signs are that can be a part of a joined one."""
+_PICTURE = "[{}]".format(
+    "".join(
+        chr(point)
+        for first, last in _PICTURES
+        for point in range(first, last + 1)
+        if chr(point).isprintable()
+    )
+)
+# What makes one picture of several, a picture of a sign, or a key of a digit.
+_JOINTS = re.compile(
+    rf"((?<={_PICTURE})\ufe0f|(?:(?<={_PICTURE})|(?<={_PICTURE}\ufe0f))\u200d(?={_PICTURE})"
+    r"|(?<=[0-9#*])\ufe0f(?=\u20e3))"
+).split
 
 _MAX_STACK = 8
 """Marks on one base: more than any script needs, less than it takes to paint over the lines around."""
@@ -68,6 +115,13 @@ def _show_in_lines(character: str) -> str:
     return character if character in "\n\t" else _show(character)
 
 
+def _show_exact(character: str) -> str:
+    if character == "\n":
+        return f"{_mark(character)}\n"
+    is_odd = character != " " and unicodedata.category(character) == "Zs"
+    return _mark(character) if is_odd else _show(character)
+
+
 def _strip_hidden(character: str) -> str:
     return "" if is_hidden(character) and not character.isspace() else character
 
@@ -75,7 +129,7 @@ def _strip_hidden(character: str) -> str:
 def _draw_stack(character: str) -> str:
     """Return `1` for what sits on the character before it, a blank for anything else; lines stay lines."""
     stacks = unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me")
-    return "1" if stacks else "\n" if character == "\n" else " "
+    return "1" if stacks and not is_hidden(character) else "\n" if character == "\n" else " "
 
 
 class _Table(dict[int, str]):
@@ -94,6 +148,7 @@ class _Table(dict[int, str]):
 
 _SHOWN = _Table(_show)
 _SHOWN_IN_LINES = _Table(_show_in_lines)
+_SHOWN_EXACT = _Table(_show_exact)
 _BARE = _Table(_strip_hidden)
 _STACKS = _Table(_draw_stack)
 _MARKED = _Table(_mark)
@@ -110,8 +165,27 @@ def display(text: str, *, lines: bool = True) -> str:
     """
     if (_CLEAN_LINES if lines else _CLEAN_LINE)(text):
         return text
-    text = text.replace("\r\n", "\n").translate(_SHOWN_IN_LINES) if lines else text.translate(_SHOWN)
-    return text if text.isascii() else _without_towers(text, _MARKED)
+    if lines:
+        text = text.replace("\r\n", "\n")
+    table = _SHOWN_IN_LINES if lines else _SHOWN
+    # Between two parts stands a joint.
+    shown = "".join(part if at % 2 else part.translate(table) for at, part in enumerate(_JOINTS(text)))
+    return shown if shown.isascii() else _without_towers(shown, _MARKED)
+
+
+def display_exact(text: str) -> str:
+    r"""Return `text` with a visible mark for all that could be taken for something else, also for line ends and tabs.
+
+    >>> print(display_exact("ls # note\nrm -rf /srv\t"))
+    ls # note<U+000A>
+    rm -rf /srv<U+0009>
+    """
+    if _CLEAN_EXACT(text):
+        return text
+    shown = text.translate(_SHOWN_EXACT)
+    if text.endswith(" "):
+        shown = f"{shown[:-1]}{_mark(' ')}"
+    return shown if shown.isascii() else _without_towers(shown, _MARKED)
 
 
 def _without_towers(text: str, instead: _Table) -> str:
@@ -127,7 +201,7 @@ def _without_towers(text: str, instead: _Table) -> str:
 def quote(text: str, limit: int = 200) -> str:
     """Return `text` as it can stand in a sentence of ours: on one line, and of at most `limit` characters."""
     shown = display(text[: limit + 1], lines=False)
-    return shown if len(shown) <= limit else shown[: limit - 1] + "…"
+    return shown if len(shown) <= limit else shown[: limit - 1].rstrip("\u200d") + "…"
 
 
 def is_blank(text: str) -> bool:

@@ -9,10 +9,25 @@ from assent.protocol.ask import Ask, Consequence, State
 from assent.protocol.display import display
 from assent.protocol.principal import Assurance
 
-__all__ = ["OURSELVES", "render_author", "render_ending", "render_instant", "render_lateness", "render_name"]
+__all__ = [
+    "DISMISSED",
+    "GITHUB",
+    "OURSELVES",
+    "render_author",
+    "render_ending",
+    "render_instant",
+    "render_lateness",
+    "render_login",
+    "render_name",
+]
 
 OURSELVES = "operator:assent"
 """Who acts where a timer, or the end of a run, and no person does."""
+DISMISSED = "dismissed"
+"""The reason of an ask that was ended by dismissing its notification."""
+GITHUB = "@github"
+"""How the name ends of somebody who answers by a comment."""
+_BY_LOGIN = "by a comment, which anybody with that login can write"
 _SHOWN = 200
 
 
@@ -29,14 +44,25 @@ def render_name(principal: str) -> str:
     return display(name if role == "human" else principal, lines=False)
 
 
+def render_login(principal: str, assurance: str | None) -> str:
+    """Return what a comment's author is worth, where that is who acted; else nothing.
+
+    >>> render_login("human:ana@github", Assurance.COMMENT)
+    'by a comment, which anybody with that login can write'
+    """
+    is_read = assurance == Assurance.DECLARED and principal.endswith(GITHUB)
+    return _BY_LOGIN if is_read or assurance == Assurance.COMMENT else ""
+
+
 def render_author(principal: str, assurance: Assurance | None, *, is_unattended: bool = False) -> str:
-    """Return who acted, and in brackets what makes that less than sure: a host's word, or that nobody was there.
+    """Return who acted, and in brackets what makes that less than sure: a host's word, a login, or that nobody was there.
 
     >>> render_author("human:ana", Assurance.HOST), render_author("human:ana", Assurance.TOKEN)
     ("ana (by an agent's host)", 'ana')
     """
-    marks = ["by an agent's host"] * (assurance is Assurance.HOST) + ["unattended"] * is_unattended
-    return f"{render_name(principal)} ({', '.join(marks)})" if marks else render_name(principal)
+    host = "by an agent's host" if assurance is Assurance.HOST else ""
+    marks = ", ".join(filter(None, [host, render_login(principal, assurance), "unattended" * is_unattended]))
+    return f"{render_name(principal)} ({marks})" if marks else render_name(principal)
 
 
 def render_ending(ask: Ask) -> str:

@@ -11,10 +11,13 @@ AssentError
 ├── NotFoundError          not_found
 ├── UnauthorisedError      unauthorised     no credential, or one that is not, or no longer, good
 ├── ForbiddenError         forbidden
-│   └── AssuranceError     assurance        it is not sure enough that a person sent it; the ask stays open
+│   ├── AssuranceError     assurance        it is not sure enough that a person sent it; the ask stays open
+│   ├── ReplayedError      replayed         a page's request that was here before; it is not done again
+│   └── UnprovenError      unproven         a page's request for another start of the server; nothing was done
 ├── ConfirmFirstError      confirm_first    what cannot be undone is asked once more; nothing was changed
 ├── ApprovalDiffersError   approval_differs another action than the approved one; carries what differs
 ├── TooManyError           too_many         too many requests in too short a time
+├── TooManyOpenError       too_many_open    as many asks wait as one asker may have
 ├── ConflictError          conflict         somebody else was first; carries the winner
 ├── KeyReusedError         key_reused
 ├── CommandReusedError     command_reused
@@ -31,6 +34,7 @@ AssentError
 │   └── WorldChangedError  world_changed
 ├── NoAnswer               (the outcome)    an ask that ended without an answer: not a fault
 │   ├── Declined           declined
+│   │   └── RejectedBefore rejected_before  a person said no to the same action lately; nobody was asked again
 │   ├── Withdrawn          withdrawn
 │   ├── Expired            expired
 │   └── Superseded         superseded
@@ -40,6 +44,8 @@ AssentError
     ├── StoreFullError     store_full
     ├── StoreReadOnlyError store_read_only
     ├── StoreRefusedError  store_refused
+    ├── StoreUntrustedError store_untrusted this user has neither made nor adopted it
+    │   └── StoreCopyError store_copy       it is a copy or a backup of a store
     ├── StoreDamagedError  store_damaged
     ├── StoreTooNewError   store_too_new
     ├── StoreUnknownError  store_unknown
@@ -82,11 +88,14 @@ __all__ = [
     "NoAnswer",
     "NotFoundError",
     "PathRefusedError",
+    "RejectedBefore",
+    "ReplayedError",
     "RunEndedError",
     "RunTakenError",
     "StillOpen",
     "StoreAwayError",
     "StoreBusyError",
+    "StoreCopyError",
     "StoreDamagedError",
     "StoreError",
     "StoreFullError",
@@ -94,10 +103,13 @@ __all__ = [
     "StoreRefusedError",
     "StoreTooNewError",
     "StoreUnknownError",
+    "StoreUntrustedError",
     "Superseded",
     "TooLargeError",
     "TooManyError",
+    "TooManyOpenError",
     "UnauthorisedError",
+    "UnprovenError",
     "UnreachableError",
     "UnrecognisedError",
     "Withdrawn",
@@ -168,6 +180,17 @@ class TooManyError(AssentError):
 
     code = "too_many"
 
+    def __init__(self, message: str | None = None, *, seconds: float = 0.0) -> None:
+        super().__init__(message)
+        self.seconds = seconds
+        """After how many seconds it is worth a try; 0 where that is not known."""
+
+
+class TooManyOpenError(AssentError):
+    """You have as many asks open as you may; nothing was asked."""
+
+    code = "too_many_open"
+
 
 class ForbiddenError(AssentError):
     """This principal may not do that."""
@@ -179,6 +202,18 @@ class AssuranceError(ForbiddenError):
     """It is not sure enough that a person sent this answer; the ask stays open."""
 
     code = "assurance"
+
+
+class ReplayedError(ForbiddenError):
+    """This request was here before, or is too old; it was not done again."""
+
+    code = "replayed"
+
+
+class UnprovenError(ForbiddenError):
+    """The page signed this for another start of the server: it has to ask for a new proof. Nothing was done."""
+
+    code = "unproven"
 
 
 class ConfirmFirstError(AssentError):
@@ -330,6 +365,12 @@ class Declined(NoAnswer):
         return "" if self.ask is None else self.ask.words
 
 
+class RejectedBefore(Declined):
+    """A person said no to the same action a short while ago; nobody was asked again."""
+
+    code = "rejected_before"
+
+
 class Withdrawn(NoAnswer):
     """The ask was taken back before anybody answered."""
 
@@ -382,6 +423,18 @@ class StoreRefusedError(StoreError):
     """This file or folder is not safe to use as a store."""
 
     code = "store_refused"
+
+
+class StoreUntrustedError(StoreError):
+    """You have neither made nor adopted this store, so nothing of it counts."""
+
+    code = "store_untrusted"
+
+
+class StoreCopyError(StoreUntrustedError):
+    """This is a copy of a store, and nobody waits for what is answered there."""
+
+    code = "store_copy"
 
 
 class StoreDamagedError(StoreError):

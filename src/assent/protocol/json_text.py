@@ -1,7 +1,8 @@
 """Which JSON is accepted, as a text and as a value: only what has one reading.
 
-Rule 1: what two readers could take for two things is refused: keys that stand twice, NaN, numbers beyond 64 bits,
-        halves of surrogate pairs. A digest is only worth something if all readers agree.
+Rule 1: what two readers could take for two things is refused: keys that stand twice, NaN, numbers beyond 64 bits or
+        with more digits than a float keeps, a zero with a sign, halves of surrogate pairs. A digest is only worth
+        something if all readers agree.
 Rule 2: size, depth and the number of parts have limits, which are checked before anything is built.
 Rule 3: every refusal is one sentence that says where.
 """
@@ -12,6 +13,7 @@ import json
 import math
 import re
 from collections.abc import Mapping, Sequence
+from decimal import Decimal, InvalidOperation
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import msgspec
@@ -90,6 +92,8 @@ def _look(value: object, depth: int) -> bool:
     elif isinstance(value, float):
         if not math.isfinite(value):
             raise _Fault("is no number that JSON has")
+        if value == 0 and math.copysign(1, value) < 0:
+            raise _Fault("is a zero with a sign, which not every reader keeps: write 0")
         return is_exact(value)
     elif isinstance(value, dict | list | tuple):
         if depth == 0:
@@ -118,8 +122,8 @@ def is_exact(number: float) -> bool:
     return number.is_integer() and abs(number) < _MAX_EXACT
 
 
-# Reading. msgspec is strict about all but four things, which are looked at here: how deep and how many before
-# it builds anything, keys that stand twice and numbers beyond 64 bits afterwards.
+# Reading. msgspec is strict about all but five things, which are looked at here: how deep and how many before
+# it builds anything, keys that stand twice and numbers that cannot be kept as they were written afterwards.
 
 _TO_LISTS = bytes.maketrans(b"{}", b"[]")
 _NO_BRACKETS = bytes(set(range(256)) - set(b"[]{}"))
@@ -127,6 +131,12 @@ _DIGITS = bytes(ord("0") if chr(byte).isdecimal() else ord(" ") for byte in rang
 _LONG_RUN = b"0" * len(str(_MIN_INT)[1:])
 _LONG_NUMBERS = re.compile(rb"[0-9]{19,}").finditer
 _FRACTION = (b".", b"e", b"E", b"+")
+# Numbers that a float may not keep: of more than 15 digits, with an exponent, or a zero with a sign. Whole numbers of any
+# length are told by their value.
+_RISKY_NUMBERS = re.compile(
+    rb"-?[0-9]+(?:\.[0-9]+)?[eE][+-]?[0-9]+|-?(?=[0-9.]{16})[0-9]+\.[0-9]+|-0(?:\.0+)?(?![0-9.])"
+).findall
+_LONGEST_SHOWN = 40
 _NEGATIVE_EXPONENT = (b"e-", b"E-")
 _NO_NUMBER = re.compile(rb"NaN|Infinity").match
 _HIGH, _LOW = rb"\\u[dD][89abAB][0-9a-fA-F]{2}", rb"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -153,6 +163,8 @@ def parse_json(text: bytes | str, *, limit: int = MAX_JSON_BYTES) -> Json:
         _refuse_key_twice(source)
     if _LONG_RUN in source.translate(_DIGITS):
         _check_numbers(source, value)
+    if risky := _RISKY_NUMBERS(_without_strings(source)):
+        _check_spellings(risky)
     return value
 
 
@@ -235,6 +247,27 @@ def _check_numbers(source: bytes, value: Json) -> None:
             if len(source) <= _MAX_SEARCHED:
                 check_json(value)
             raise BadJsonError("The JSON text has a number beyond 64 bits.")
+
+
+def _check_spellings(numbers: list[bytes]) -> None:
+    """Refuse a number that would be kept, and shown, as another one."""
+    for number in map(bytes.decode, numbers):
+        said = f"The JSON text has the number {quote(number, _LONGEST_SHOWN)}"
+        kept = float(number)
+        if kept == 0 and number.startswith("-"):
+            raise BadJsonError(f"{said}: a zero has no sign here.")
+        if not _spells(number, kept):
+            raise BadJsonError(
+                f"{said}, of which {kept!r} would be kept: write it with fewer digits, or as a text."
+            )
+
+
+def _spells(number: str, kept: float) -> bool:
+    """Whether a number is, to the last digit, the float that is kept of it."""
+    try:
+        return Decimal(number) == Decimal(repr(kept))
+    except InvalidOperation:  # an exponent that nobody writes
+        return False
 
 
 def _has_key_twice(source: bytes, value: Json) -> bool:

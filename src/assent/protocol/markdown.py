@@ -2,8 +2,9 @@
 
 Rule 1: nothing is hidden. Raw HTML, comments, link definitions and footnotes would not be shown; here they are, as
         they were written.
-Rule 2: nobody is called. A mention gets a space behind its sign: a site looks for mentions in the rendered text, so
-        neither an entity nor a backslash would stop it, and a character without width would be a hidden one.
+Rule 2: nobody is called, and the text reads as it was written. A mention stands there as code: a site looks for mentions
+        in the rendered text, so neither an entity nor a backslash would stop it, and a character without width would
+        be a hidden one.
 Rule 3: nothing runs on. What stands behind the text is rendered as it would be without it.
 Rule 4: a link shows where it leads, and no picture is fetched: both are shown as they were written.
 Rule 5: code is shown, never drawn or offered: a block that a site would turn into a diagram, a map or a change that one
@@ -31,7 +32,8 @@ _ENTITY = re.compile(r"&(?=#|[A-Za-z])")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 # A letter or digit before it makes it a part of an address. Anything else, also a letter of another script or an
 # underscore, may be the edge of a word once it is rendered.
-_MENTION = re.compile(r"(?<![A-Za-z0-9])@(?=[A-Za-z0-9])")
+_MENTION = re.compile(r"(?<![A-Za-z0-9])@[A-Za-z0-9](?:[A-Za-z0-9@/._-]*[A-Za-z0-9])?")
+_ENDS_WITH_MENTION = re.compile(rf"(?:{_MENTION.pattern})\Z").search
 _SPAN = re.compile(r"(`[^`]*`)")
 
 
@@ -39,7 +41,7 @@ def neutralise(text: str) -> str:
     r"""Return `text` as it can be put between blank lines of a comment.
 
     >>> neutralise("Ask @ana about `a<b>`. <!-- hidden -->")
-    'Ask @ ana about `a<b>`. &lt;!-- hidden -->'
+    'Ask `@ana` about `a<b>`. &lt;!-- hidden -->'
     """
     lines = display(text).split("\n")
     is_code, openings, closing = _scan(lines)
@@ -87,8 +89,13 @@ def _is_paired(line: str) -> bool:
     runs = _RUN.findall(line)
     if len(runs) % 2 or any(run != "`" for run in runs) or "\\`" in line:
         return False
+    *parts, last = _SPAN.split(line)
+    # A mention becomes code: no other code may touch it, and no backslash.
+    touches = any(_ENDS_WITH_MENTION(part) for part in parts[::2]) or any(
+        _MENTION.match(part) for part in [*parts[2::2], *([last] if parts else [])]
+    )
     # In a table a bar ends its cell, and with it whatever code it stands in.
-    return not any("|" in span for span in _SPAN.findall(line))
+    return not touches and "\\@" not in line and not any("|" in span for span in parts[1::2])
 
 
 def _show(line: str, has_pairs: bool) -> str:
@@ -100,7 +107,7 @@ def _show(line: str, has_pairs: bool) -> str:
 def _show_prose(part: str) -> str:
     part = _TAG.sub("&lt;", _ENTITY.sub("&amp;", part))
     part = part.replace("]:", "]\\:").replace("](", "]\\(").replace("~~~", "\\~\\~\\~")
-    return _MENTION.sub("@ ", part)
+    return _MENTION.sub(r"`\g<0>`", part)
 
 
 def code(text: str) -> str:

@@ -227,7 +227,7 @@ def count_numbers(
 
 
 def _took(span: Span, now: int) -> int:
-    # The store's clock never runs back within a project, but between two looks at it, it may.
+    # A clock may run back between two events, and between two looks at it.
     return max(0, (now if span.ended_at is None else span.ended_at) - span.opened_at)
 
 
@@ -265,7 +265,7 @@ def _bins(spans: Sequence[Span], start: datetime, now: datetime, days: int) -> t
     ends: list[list[End]] = [[] for _ in range(count)]
     first, size = _count(start), width // _MICROSECOND
     for span in spans:
-        ends[min((span.opened_at - first) // size, count - 1)].append(span.end)
+        ends[max(0, min((span.opened_at - first) // size, count - 1))].append(span.end)
     return tuple(
         Bin(start + number * width, answered + declined, unanswered, still_open)
         for number, (answered, declined, unanswered, still_open) in enumerate(map(_tally, ends))

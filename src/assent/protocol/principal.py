@@ -30,6 +30,8 @@ class Assurance(StrEnum):
     TOKEN = "token"  # noqa: S105 - a server checked a person's credential
     TERMINAL = "terminal"
     """Typed at a controlling terminal."""
+    COMMENT = "comment"
+    """A server looked up which login on GitHub wrote it. Anybody with that login can, also an agent that uses it."""
     HOST = "host"
     """An agent's host says that its user chose it. An agent inside that host can forge this."""
     DECLARED = "declared"

@@ -408,10 +408,10 @@ def reply_in(chat: Iterable[ChatMessage], notification_id: str, by: str) -> str:
 
 
 def _said_last(chat: Iterable[ChatMessage]) -> list[ChatMessage]:
-    """Return what people said in a chat, the last first."""
+    """Return what people said in a chat, the last first; it is given in the order of the topic."""
     human = f"{Role.HUMAN}:"
     said = [message for message in chat if message.by.startswith(human) and not is_blank(message.text)]
-    return sorted(said, key=lambda message: message.at)[::-1]
+    return said[::-1]
 
 
 def clarification_for(chat: Iterable[ChatMessage], answers: Sequence[TaskAnswer]) -> str | None:

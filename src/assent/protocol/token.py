@@ -33,6 +33,7 @@ __all__ = [
     "check_digest",
     "check_scope",
     "digest_of",
+    "digest_of_session",
     "looks_like_token",
     "render_token",
 ]
@@ -142,6 +143,11 @@ def digest_of(secret: str) -> str:
     A plain hash will do: there are 256 bits of chance in it, so nobody can try them all, and no salt would help.
     """
     return sha256(secret.encode()).hexdigest()
+
+
+def digest_of_session(name: str) -> str:
+    """Return the digest under which a session is kept, by its name: never that of a secret that somebody could show."""
+    return sha256(b"assent session\n" + name.encode()).hexdigest()
 
 
 def check_scope(minter: Token, projects: Sequence[str]) -> None:

@@ -42,6 +42,8 @@ class AskBody(Body, frozen=True):
     escalate_to: str | None = None
     protocol: str | None = None
     other: str = ""
+    again: str = ""
+    """Why an approval is asked for although a person said no to the same action lately."""
 
 
 class Asks(Reply, frozen=True):
@@ -102,6 +104,8 @@ class ApprovalBody(Body, frozen=True):
     deadline: datetime | float | None = None
     consequence: Consequence = Consequence.WAIT
     escalate_to: str | None = None
+    again: str = ""
+    """Why it is asked for although a person said no to the same action lately."""
 
 
 class ApprovalReply(Reply, frozen=True):

@@ -112,6 +112,8 @@ class AuditReply(Reply, frozen=True):
     problems: tuple[str, ...]
     erased: int = 0
     runs: int = 0
+    ahead: int = 0
+    """Events that are dated more than five minutes ahead of the clock."""
 
 
 class Projects(Reply, frozen=True):

@@ -165,7 +165,7 @@ class _Stage:
             number = target.reserve() if self._number is None else self._number
             rows = {table.name: self._copy_table(table, head.number, number) for table in TABLES}
             columns = ("project_number", "project", "sequence", "hash", "at")
-            target.insert("projects", columns, [(number, head.project, head.sequence, head.hash, head.at)])
+            target.insert("projects", columns, [(number, head.project, head.sequence, head.hash, head.high)])
             check_chain(target, _find(target, head.project))
             if not rows == _counts(target, number) == _counts(self._source, head.number):
                 raise StoreDamagedError(
@@ -206,7 +206,7 @@ def check_page(project: str, page: list[Row], number: int, last: int, previous: 
     Raises:
         StoreDamagedError: it does not fit.
     """
-    for event_number, at, type_, subject, body, digest, hash_, _ in page:
+    for event_number, at, type_, subject, body, digest, hash_, *_ in page:
         sequence = event_number - number * LOG_SHIFT
         if sequence != last + 1:
             raise StoreDamagedError(f"Event {last + 1} of {quote(project)} is missing.")

@@ -15,6 +15,7 @@ import msgspec
 from assent.protocol.error import StoreReadOnlyError, StoreRefusedError
 from assent.storage.copy import check_chain, find_heads
 from assent.storage.sqlite.copy_end import FileEnd
+from assent.storage.sqlite.mark import mark_as_backup
 
 __all__ = ["Checked", "check_backup", "save_backup"]
 
@@ -48,6 +49,7 @@ def save_backup(store: Path, path: Path) -> Checked:
             source.save_as(draft)
         finally:
             source.close()
+        mark_as_backup(draft)
         _sync(draft)
         checked = check_backup(draft)
         try:

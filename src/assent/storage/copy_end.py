@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
-from assent.storage.port import Head, Transaction
+from assent.storage.port import Head, StoreClock, Transaction
 
 __all__ = ["End", "Row", "Seal", "Source"]
 
@@ -36,6 +36,11 @@ class Source(Protocol):
 
 class End(Source, Protocol):
     """A store that is read and written."""
+
+    @property
+    def clock(self) -> StoreClock | None:
+        """As `Store.clock`."""
+        ...
 
     def writing(self) -> AbstractContextManager[None]:
         """Keep everything that is written inside, or nothing of it."""

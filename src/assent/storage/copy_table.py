@@ -56,7 +56,7 @@ class Table(msgspec.Struct, frozen=True):
         return f"SELECT {self.columns[0]} FROM {self.name} WHERE {self.columns[0]} IN ({marks}) LIMIT 1"  # noqa: S608
 
 
-EVENTS = ("event_number", "at", "type", "subject", "body", "digest", "hash", "topic")
+EVENTS = ("event_number", "at", "type", "subject", "body", "digest", "hash", "topic", "placed_at")
 HEADS = "SELECT project, project_number, sequence, hash, at FROM projects ORDER BY project"
 
 _ASK = (
@@ -74,6 +74,7 @@ _ASK = (
         "opened",
     ),
     *("deadline", "consequence", "escalate_to", "flags", "sequence", "ending", "claim", "terms"),
+    *("action_digest", "again"),
 )
 _NOTIFICATION = (
     *(

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from datetime import datetime
 
 from assent.flows.walk_through.prose import guard
+from assent.protocol.approval import render_again
 from assent.protocol.ask import Ask, Consequence, Kind
 from assent.protocol.block import render_field, render_question
 from assent.protocol.display import display
@@ -32,6 +33,7 @@ __all__ = [
     "render_block",
     "render_card",
     "render_check",
+    "render_earlier",
     "render_header",
     "render_headline",
     "render_kind",
@@ -249,6 +251,13 @@ def render_notes(ask: Ask, now: datetime) -> list[str]:
     return notes
 
 
+def render_earlier(ask: Ask, ink: Ink, width: int) -> list[str]:
+    """Return the no that a person said to the same action before, and why it is asked again."""
+    no, *asked = render_again(ask).split("\n")
+    lines = [ink.caution(part) for part in wrap(no, width)] if no else []
+    return lines + [part for line in asked for part in _lay_out_line(line, ink, width)]
+
+
 def render_check(option: Option) -> str:
     """Return what is asked once more before an option is sent that cannot be undone; only y or yes is a yes."""
     return f'This chooses "{display(option.label, lines=False)}", which cannot be undone. Proceed? [y/n]'
@@ -261,6 +270,7 @@ def render_card(ask: Ask, ink: Ink, width: int, now: datetime) -> list[str]:
         paint = ink.faint if ask.deadline is None else ink.caution
         notes = [render_silence(ask, now), *render_notes(ask, now)[ask.deadline is not None :]]
         lines += [paint(part) for note in notes for part in wrap(note, width)]
+    lines += render_earlier(ask, ink, width)
     # A question of a gate has its body first, as its title is what the reply answers.
     has_title = not (ask.prompt.commands and ask.prompt.body and not ask.prompt.fields[0].options)
     lines += ["", *lay_out(render_question(ask.prompt), ink, width, has_title=has_title), ""]

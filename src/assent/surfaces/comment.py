@@ -62,6 +62,7 @@ _NOT_FOUND, _GONE = 404, 410
 _OWN = "The account that posted this gate cannot answer it, as an agent may hold it: somebody else can."
 _EDITED = "A comment that was edited does not count: write a new one."
 _UNSHOWN = "What would be done does not fit into a comment, so it cannot be approved here, only declined."
+_WITH_WORDS = "Nothing was taken: the words behind your answer may change it. Write the answer alone, or say no with your words."
 _NOT_SURE = (
     "A reply that a process reads from here is not enough to approve something. Answer in the inbox, or have the "
     "replies delivered to a server, which checks who wrote them. To decline it works here, too."
@@ -253,6 +254,8 @@ class Looking:
             return None
         if not is_shown_whole(self._ask, self._posted.nonce, self._posted.head_sha):
             return UnrecognisedError(_UNSHOWN)
+        if not reply.is_clear and reply.is_named:
+            return UnrecognisedError(_WITH_WORDS)
         if not reply.is_clear:
             return UnrecognisedError(f'I didn\'t recognize "{quote(reply.text)}".')
         return None

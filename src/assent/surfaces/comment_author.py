@@ -11,6 +11,7 @@ from __future__ import annotations
 import msgspec
 
 from assent.effects.github.channel import Channel, read
+from assent.protocol.ending import GITHUB
 from assent.protocol.error import GitHubError
 from assent.protocol.principal import Principal, parse_principal
 
@@ -77,7 +78,7 @@ def principal_of(login: str) -> Principal:
     Raises:
         BadRequestError: no account can be called that.
     """
-    return parse_principal(f"human:{login}@github")
+    return parse_principal(f"human:{login}{GITHUB}")
 
 
 class _Permission(msgspec.Struct):

@@ -2,7 +2,8 @@
 
 Every open ask can be posted, whatever its kind; on a pull request each of them is called a gate.
 
-Rule 1: a reply is the first line that its author wrote: what is quoted, fenced as code or hidden does not count.
+Rule 1: a reply is what its author wrote: what is quoted, fenced as code or hidden does not count. Words behind it may
+        change it: where words are an answer they are a part of it, and everywhere else but behind a no it is none.
 Rule 2: it is for a gate if it names the gate, `/gate SHORTID 1`. Where no other gate is open, a line counts too
         that is exactly a number, a label or a command of it, unless it is an approval. Everything else is people
         talking to each other.
@@ -24,15 +25,15 @@ from msgspec.structs import replace
 
 from assent.flows.session.posting import MAX_BODY
 from assent.protocol.answer import Answer, FieldValues, find_destructive, labels
-from assent.protocol.approval import REJECT, is_approval
+from assent.protocol.approval import REJECT, is_approval, render_again
 from assent.protocol.ask import Ask, Kind, Outcome, State
-from assent.protocol.block import render_brief, render_question
+from assent.protocol.block import ACTION, render_brief, render_parts
 from assent.protocol.command import ANY_REPLY
 from assent.protocol.display import fold, quote
-from assent.protocol.ending import render_author, render_name
+from assent.protocol.ending import GITHUB, render_author, render_name
 from assent.protocol.error import AssentError, GitHubError, TooLargeError, UnrecognisedError
 from assent.protocol.gate import render_gate
-from assent.protocol.markdown import code, cut, neutralise
+from assent.protocol.markdown import code, cut, fence, neutralise
 from assent.protocol.menu import is_menu, render_explanation, render_menu
 from assent.protocol.prompt import Prompt
 from assent.protocol.reply import recognise
@@ -55,6 +56,9 @@ __all__ = [
 ]
 
 MARKER = "<!-- assent:"
+_WHOSE = (
+    "A reply counts as its author's, whoever wrote it with that login: an agent that uses yours can, too."
+)
 _LEAST_SUMMARY = 1_000
 _ANSWERED, _CLOSED = "**Answered**", "**Closed**"
 
@@ -114,7 +118,7 @@ def render_body(ask: Ask, nonce: str, commit: str) -> str:
     Raises:
         GitHubError: it does not fit, and what will be done may only be shown whole.
     """
-    block, tail = _block(ask.prompt), _tail(ask, nonce, commit)
+    block, tail = _earlier(ask) + _block(ask.prompt), _tail(ask, nonce, commit)
     if len(block) + len(tail) <= MAX_BODY:
         return block + tail
     if ask.kind is Kind.APPROVAL and ask.prompt.action is not None:
@@ -124,7 +128,8 @@ def render_body(ask: Ask, nonce: str, commit: str) -> str:
 
 def is_shown_whole(ask: Ask, nonce: str, commit: str) -> bool:
     """Whether the comment shows all that an answer would be to."""
-    return ask.prompt.action is None or len(_block(ask.prompt)) + len(_tail(ask, nonce, commit)) <= MAX_BODY
+    block = _earlier(ask) + _block(ask.prompt)
+    return ask.prompt.action is None or len(block) + len(_tail(ask, nonce, commit)) <= MAX_BODY
 
 
 def _tail(ask: Ask, nonce: str, commit: str) -> str:
@@ -134,7 +139,13 @@ def _tail(ask: Ask, nonce: str, commit: str) -> str:
         help_line += f" or `/gate {name} decline`, with your reason behind it"
     elif not _takes_anything(ask.prompt):
         help_line += "; just `1` will do while no other gate is open here"
-    return f"\n\n---\n{help_line}.\n\n{MARKER}gate {ask.ask_id} {nonce} {commit} -->"
+    return f"\n\n---\n{help_line}. {_WHOSE}\n\n{MARKER}gate {ask.ask_id} {nonce} {commit} -->"
+
+
+def _earlier(ask: Ask) -> str:
+    """Return the no that a person said to the same action before, and why it is asked again."""
+    told = render_again(ask)
+    return f"{neutralise(told)}\n\n" if told else ""
 
 
 def _render_unshown(ask: Ask) -> str:
@@ -165,7 +176,11 @@ def _shorten(prompt: Prompt, limit: int) -> str:
 def _block(prompt: Prompt) -> str:
     if is_menu(prompt):  # each part by itself, so that nothing in the first reaches into the second (W29)
         return "\n\n".join(filter(None, map(neutralise, [render_explanation(prompt), render_menu(prompt)])))
-    return neutralise(render_gate(prompt) if prompt.commands else render_question(prompt))
+    if prompt.commands:
+        return neutralise(render_gate(prompt))
+    above, action, below = render_parts(prompt)
+    shown = [f"{ACTION}\n\n{fence(action)}"] if action else []
+    return "\n\n".join(filter(None, [neutralise(above), *shown, neutralise(below)]))
 
 
 def render_answered(body: str, ask: Ask) -> str:
@@ -185,7 +200,7 @@ def _author(end: Answer | Outcome) -> str:
     marks = render_author(end.by, end.assurance, is_unattended=end.is_unattended).removeprefix(
         render_name(end.by)
     )
-    return code(quote(end.by.partition(":")[2].removesuffix("@github"))) + marks
+    return code(quote(end.by.partition(":")[2].removesuffix(GITHUB))) + marks
 
 
 def render_confirmation(ask: Ask, text: str, login: str, comment_id: int) -> str:
@@ -269,13 +284,21 @@ def read_reply(ask: Ask, body: str, *, is_only: bool) -> Addressed | None:
 def _read_command(ask: Ask, rest: str, more: list[str], *, is_only: bool) -> Addressed | None:
     name, text = (*rest.split(maxsplit=1), "", "")[:2]
     if fold(name) in (fold(short_id(ask.ask_id)), fold(ask.ask_id)):
-        return _read_no(ask, text.strip(), more) or Addressed(text.strip(), is_named=True)
+        return _read_no(ask, text.strip(), more) or _read_words(ask, text.strip(), more)
     if ask.kind is Kind.APPROVAL:
         return Addressed(rest.strip(), is_clear=False) if is_only else None
     # Without its name it can only mean this gate if no other is open; and then it may be the name of an earlier one
     # that stands before the reply, so it is taken only if all of it is plainly an answer.
-    is_answer = _plain_values(ask.prompt, rest) is not None
+    is_answer = not more and _plain_values(ask.prompt, rest) is not None
     return Addressed(rest.strip(), is_answer) if is_only else None
+
+
+def _read_words(ask: Ask, text: str, more: list[str]) -> Addressed:
+    """Return an answer, with the words in the lines below where words are one."""
+    if not more:
+        return Addressed(text, is_named=True)
+    whole = "\n".join([text, *more])
+    return Addressed(whole, is_clear=_takes_anything(ask.prompt), is_named=True)
 
 
 def _read_no(ask: Ask, text: str, more: list[str]) -> Addressed | None:

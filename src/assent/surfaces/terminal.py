@@ -33,6 +33,7 @@ from assent.surfaces.card import (
     lay_out,
     lay_out_markdown,
     render_block,
+    render_earlier,
     render_header,
     render_opening,
     render_parts,
@@ -135,7 +136,7 @@ class TerminalSurface:
         elif _is_exact(ask.prompt):  # it waits without limit, always, and nothing may follow it
             lines += [*elsewhere, "", *self._lay(ask.prompt)]
         else:
-            lines += self._lay(ask.prompt)
+            lines += [*render_earlier(ask, ink, width), *self._lay(ask.prompt)]
             if is_approval(ask.prompt) and can_type:
                 lines += map(ink.faint, wrap("Reject: WHY says no, and tells the agent why.", width))
             lines += [*(() if is_timed else map(ink.faint, silence)), *elsewhere]

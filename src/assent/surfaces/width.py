@@ -1,4 +1,8 @@
-"""Text laid out in columns of a terminal. It takes text that `display` has made safe, and adds nothing to it."""
+"""Text laid out in columns of a terminal. It takes text that `display` has made safe, and adds nothing to it.
+
+No character is lost: where a part fills its row to the end, the next one goes on with the same word; where it does not, it
+was cut at a blank. Of several blanks the others begin the next part, where they are seen.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,7 @@ from functools import lru_cache
 __all__ = ["columns", "cut", "pad", "wrap"]
 
 _TAB = "    "
+_JOINER = "\N{ZERO WIDTH JOINER}"
 _MOST_PER_COLUMN = 9
 """Characters that can stand in one column: `display` lets no more marks sit on one base."""
 
@@ -18,7 +23,7 @@ def _cells(character: str) -> int:
         return 1
     if unicodedata.east_asian_width(character) in "WF":
         return 2
-    return 0 if unicodedata.category(character) in ("Mn", "Me") else 1
+    return 0 if unicodedata.category(character) in ("Mn", "Me", "Cf") else 1
 
 
 def columns(text: str) -> int:
@@ -32,8 +37,19 @@ def _split(text: str, width: int) -> tuple[str, str]:
     for index, character in enumerate(text):
         taken += _cells(character)
         if taken > width and index:
-            return text[:index], text[index:]
+            end = _before_joint(text, index) or index
+            return text[:end], text[end:]
     return text, ""
+
+
+def _before_joint(text: str, index: int) -> int:
+    """Return where the picture begins that a cut would tear apart; the place itself where there is none."""
+    while index > 0 and text[index - 1] == _JOINER:
+        index -= 1
+        while index > 0 and not _cells(text[index - 1]):
+            index -= 1
+        index -= 1
+    return index
 
 
 def cut(text: str, width: int) -> str:
@@ -54,7 +70,7 @@ def wrap(text: str, width: int) -> list[str]:
     """Return `text` in lines of at most `width` columns; its own line ends and indents stay."""
     lines: list[str] = []
     for line in text.replace("\t", _TAB).split("\n"):
-        lines.extend(_wrap_line(line.rstrip(), width))
+        lines.extend(_wrap_line(line, width))
     return lines
 
 
@@ -63,17 +79,23 @@ def _wrap_line(line: str, width: int) -> list[str]:
     if columns(line) <= width:
         return [line]
     words = line.lstrip(" ")
-    indent = " " * min(len(line) - len(words), width // 2)
+    indent = " " * (len(line) - len(words))
+    if len(indent) > width // 2:
+        words, indent = line, ""
     room = width - len(indent)
     lines: list[str] = []
     start = 0
     while start < len(words):
         end = start + len(_split(words[start : start + _MOST_PER_COLUMN * room], room)[0])
-        if end < len(words) and words[end] != " ":
-            blank = words.rfind(" ", start, end)
-            end = blank if blank > start else end  # a word that is too long for a line is broken
-        lines.append(indent + words[start:end].rstrip(" "))
-        start = end
-        while start < len(words) and words[start] == " ":
-            start += 1
+        blank = _last_gap(words, start, end) if end < len(words) else 0
+        lines.append(indent + words[start : blank or end])  # a word that is too long for a line is broken
+        start = blank + 1 if blank else end
     return lines
+
+
+def _last_gap(words: str, start: int, end: int) -> int:
+    """Return where the last gap between two words begins; 0 where there is none."""
+    blank = words.rfind(" ", start + 1, end)
+    while blank > 0 and words[blank - 1] == " ":
+        blank = words.rfind(" ", start + 1, blank) if blank - 1 > start else 0
+    return max(blank, 0)

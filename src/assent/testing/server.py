@@ -15,6 +15,7 @@ from assent.client.http.door import HttpDoor
 from assent.hub.hub import Hub
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.surfaces.http.app import build_app
+from assent.surfaces.http.ask_limits import AskLimits
 from assent.surfaces.http.bucket import Bucket
 from assent.surfaces.http.guard import Guard
 from assent.surfaces.http.names import names_of
@@ -45,9 +46,11 @@ class ThrowawayServer:
         bucket: Bucket | None = None,
         watch: SiteWatch | None = None,
         scrape: Scrape | None = None,
+        limits: AskLimits | None = None,
     ) -> None:
         self.store = store
         self._watch, self._scrape = watch, scrape
+        self._limits = limits
         self.port = port
         self._bucket = Bucket(_MANY) if bucket is None else bucket
         self._server: AssentServer | None = None
@@ -102,6 +105,8 @@ class ThrowawayServer:
         self.port = listening.getsockname()[1]
         guarded = Guard(respond, names_of("127.0.0.1", self.port), self._bucket)
         self._server = make_server(guarded, site, on_ready=ready.set)
+        # A ping is a number of this process's chance, and Hypothesis takes that for a strategy's.
+        self._server.config.ws_ping_interval = None
         # By its inner half: the outer one would take over the signals, which only a main thread can.
         await self._server._serve([listening])  # noqa: SLF001 - see above
         self._site = None
@@ -109,7 +114,7 @@ class ThrowawayServer:
 
     def _open(self) -> tuple[Hub, Site]:
         hub = self.store.hub()
-        site = self._site = Site(EmbeddedDoor(hub), self._watch, self._scrape)
+        site = self._site = Site(EmbeddedDoor(hub), self._watch, self._scrape, self._limits)
         self._app = build_app(site)
         return hub, site
 

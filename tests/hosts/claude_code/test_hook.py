@@ -85,6 +85,18 @@ def test_a_watched_call_that_nobody_answers_is_put_off_and_found_again(store: Th
     assert third["permissionDecision"] == "deny"
 
 
+def test_call_that_a_person_rejected_is_refused_without_asking_again(store: ThrowawayStore) -> None:
+    """The agent tries the same command as another call; it reads who said no, and why."""
+    agent, ana = store.agent(), store.person(assurance=Assurance.TERMINAL)
+    reply(agent, event("PreToolUse"), HEADLESS)
+    ana.answer(ana.inbox()[0].ask_id, "reject", reason="not on a Friday")
+    told = reply(agent, event("PreToolUse", tool_use_id="toolu_2"), HEADLESS)
+    assert told["permissionDecision"] == "deny"
+    assert told["permissionDecisionReason"].startswith("ana rejected it at ")
+    assert "not on a Friday" in told["permissionDecisionReason"]
+    assert ana.inbox() == []
+
+
 def call(name: str) -> dict[str, Any]:
     """Return a call as the host writes it into its transcript."""
     return {"type": "tool_use", "id": name, "name": "Bash", "input": {"command": "rm -rf build"}}
@@ -199,9 +211,8 @@ def test_a_persons_no_is_told_with_their_name(store: ThrowawayStore) -> None:
     """In the shape of either event."""
     ana = store.person(assurance=Assurance.TERMINAL)
     before = reply_while(store, event("PreToolUse"), ATTENDED, lambda ask: ana.answer(ask.ask_id, "reject"))
-    request = reply_while(
-        store, event("PermissionRequest"), ATTENDED, lambda ask: ana.answer(ask.ask_id, "reject")
-    )
+    other = event("PermissionRequest", given={"command": "rm -rf dist"})
+    request = reply_while(store, other, ATTENDED, lambda ask: ana.answer(ask.ask_id, "reject"))
     assert before["permissionDecisionReason"].startswith("ana rejected it")
     assert request["decision"]["behavior"] == "deny"
     assert request["decision"]["message"].startswith("ana rejected it")
@@ -541,9 +552,10 @@ def test_the_policy_decides_what_is_asked_and_the_hosts_own_rules_still_hold(
     (ask,) = ana.inbox()
     ana.answer(ask.ask_id, "reject")
     ana.set_policy({"scopeChanges": level})
-    assert reply(agent, event("PreToolUse", tool_use_id="toolu_2"), watch) is None
+    other = {"command": "rm -rf dist"}  # the no to the first one still holds
+    assert reply(agent, event("PreToolUse", given=other, tool_use_id="toolu_2"), watch) is None
     assert (ana.inbox(), len(ana.notifications())) == ([], told)
-    always = reply(agent, event("PreToolUse", tool_use_id="toolu_3"), HEADLESS)
+    always = reply(agent, event("PreToolUse", given=other, tool_use_id="toolu_3"), HEADLESS)
     assert (always["permissionDecision"], len(ana.inbox())) == ("defer", 1)
 
 

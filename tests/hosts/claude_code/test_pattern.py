@@ -50,6 +50,60 @@ def test_another_command_is_not_found(command: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("git push *", "git -C x push"),
+        ("git push *", "git -C 'my shop' push origin"),
+        ("git push *", 'git -C "my shop" -c a=b push'),
+        ("git push *", "git --git-dir=/x/.git --work-tree /x push"),
+        ("git push *", "GIT_SSH=x git --no-pager push"),
+        ("git push *", "git -c x=y \\\n  push"),
+        ("git push", "git -v push"),
+        ("git push --force *", "git push origin main --force"),
+        ("git push --force *", "git -C x push -f"),
+        ("git push -f *", "git push origin --force-with-lease"),
+        ("kubectl delete *", "kubectl -n prod delete pod x"),
+        ("kubectl delete *", "kubectl --namespace prod --context=eu delete pod x"),
+        ("terraform apply *", "terraform -chdir=x apply"),
+        ("npm publish", "npm --prefix web publish"),
+        ("make deploy", "make -C web ENV=prod deploy"),
+        ("docker compose down", "docker compose -f a.yml -f b.yml down"),
+        ("git * push", "git push"),
+        ("git * push", "git -C x push"),
+        ("rm -rf *", "rm -fr x"),
+        ("rm -rf *", "rm -r -f x"),
+        ("rm -rf *", "rm x -rf"),
+        ("rm -rf *", "rm --recursive --force x"),
+        ("rm -rf *", "rm -v -Rf x"),
+        ("rm -rf *", "rm$IFS-rf$IFS-x"),
+        ("aws s3 rm --recursive *", "aws --profile p s3 rm s3://x --recursive"),
+        ("deploy --env=prod", "deploy now --env prod"),
+    ],
+)
+def test_a_command_is_found_with_its_options_in_any_place_and_spelling(pattern: str, command: str) -> None:
+    assert is_match(f"Bash({pattern})", "Bash", {"command": command})
+
+
+@pytest.mark.parametrize(
+    ("pattern", "command"),
+    [
+        ("git push *", "git -C x status"),
+        ("git push *", "git commit -m 'push'"),
+        ("git push *", "git -C x; push"),
+        ("git push --force *", "git push origin main"),
+        ("git push --force *", "git push origin main; ls --force"),
+        ("kubectl delete *", "kubectl -n prod get pods"),
+        ("rm -rf *", "rm -r x"),
+        ("rm -rf *", "rm x && ls -rf"),
+        ("git * push", "git pushed"),
+    ],
+)
+def test_another_command_with_options_is_not_found(pattern: str, command: str) -> None:
+    """Twin: options do not make everything match."""
+    assert not is_match(f"Bash({pattern})", "Bash", {"command": command})
+
+
+@pytest.mark.parametrize(
     ("pattern", "tool", "given", "is_found"),
     [
         ("Bash", "Bash", {"command": "ls"}, True),
@@ -87,7 +141,9 @@ def test_another_command_is_not_found(command: str) -> None:
         ("Write(.env)", "Write", {"file_path": "/srv/\0"}, False),
         ("Edit(.env)", "Write", {"file_path": "/srv/.env"}, True),
         ("Edit", "NotebookEdit", {"notebook_path": "/srv/a.ipynb"}, True),
-        ("Write(.env)", "Edit", {"file_path": "/srv/.env"}, False),
+        ("Write(.env)", "Edit", {"file_path": "/srv/.env"}, True),
+        ("MultiEdit(.env)", "Write", {"file_path": "/srv/.env"}, True),
+        ("Read(.env)", "Edit", {"file_path": "/srv/.env"}, False),
         ("WebFetch(domain:example.com)", "WebFetch", {"url": "https://example.com/x"}, True),
         ("WebFetch(domain:example.com)", "WebFetch", {"url": "https://example.org/x"}, False),
         ("mcp__shop", "mcp__shop__refund", {}, True),
@@ -111,6 +167,9 @@ def test_a_hostile_text_is_looked_at_in_no_time_or_asked_about() -> None:
         long, slow = "git " * MAX_MATCHED, "git " * (MAX_MATCHED // 4)
         assert must_ask(["Bash(git * --force)"], "Bash", {"command": long})
         assert not must_ask(["Bash(git * * * --force)"], "Bash", {"command": slow})
+        for piece in ("git -a ", "git a=1 -b ", "git -a 'b' ", "git -", "git  "):
+            slow = piece * (MAX_MATCHED // len(piece))
+            assert not must_ask(["Bash(git push -xyz now * then)"], "Bash", {"command": slow})
     assert spent.loops < MUCH
 
 

@@ -245,6 +245,28 @@ def test_approval_is_rejected_with_words_in_a_hosts_dialog(world: World, era: st
     anyio.run(story)
 
 
+def test_rejected_action_is_not_asked_about_again_unless_the_agent_says_why(world: World) -> None:
+    """The agent reads the no of before, with a code; with a reason it is asked."""
+
+    async def story() -> None:
+        async with world.host(LEGACY, accept) as host:
+            asked = await host.told("request_approval", title="Drop it", action=ACTION)
+            at_terminal(world).answer(asked["ask_id"], "Reject: not on a Friday")
+            result = await host.call("request_approval", title="May I?", action=ACTION)
+            told = result.structured_content
+            assert told is not None
+            assert (told["state"], told["code"]) == ("rejected", "rejected_before")
+            assert (told["ask_id"], told["reason"]) == (asked["ask_id"], "not on a Friday")
+            assert 'Reason: "not on a Friday".' in text_of(result)
+            again = await host.told(
+                "request_approval", title="May I?", action=ACTION, again="It is Monday.", wait_seconds=0
+            )
+            assert again["state"] == "open"
+            assert again["ask_id"] != asked["ask_id"]
+
+    anyio.run(story)
+
+
 def test_approval_that_was_rejected_gives_no_receipt(world: World) -> None:
     """Only the yes is a yes."""
 

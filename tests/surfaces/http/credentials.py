@@ -12,11 +12,11 @@ from websockets.sync.client import connect
 from websockets.typing import Subprotocol
 
 from assent.protocol.principal import Assurance, Role
-from assent.protocol.token import SECRET_BYTES, SECRET_PREFIX
-from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
+from assent.protocol.token import SECRET_BYTES, SECRET_PREFIX, digest_of
 from assent.testing import FakeClock, throwaway
 from tests.patience import PATIENCE
-from tests.surfaces.http.world import CALLS, Sent, World, a_world
+from tests.surfaces.http.signing import SESSION, SOCKET, Signer, offer, sign_in
+from tests.surfaces.http.world import CALLS, Sent, Trial, World, a_world
 
 __all__ = ["BAD", "Tally", "Thief", "a_thief", "knock"]
 
@@ -50,48 +50,53 @@ class Thief:
             "expired": {"authorization": f"Bearer {expired}"},
             "revoked": {"authorization": f"Bearer {revoked}"},
             "other store": {"authorization": f"Bearer {foreign}"},
-            "expired session": self.session(*cut_secret(expired)),
-            "revoked session": self.session(*cut_secret(revoked)),
-            "other cookie": self.session(*cut_secret(good)) | {"cookie": f"session={cut_secret(good)[0]}"},
-            "cookie of another port": self.session(*cut_secret(good), port=world.server.port + 1),
-            "bad token, good session": {"authorization": f"Bearer {_UNKNOWN}"}
-            | self.session(*cut_secret(good)),
-        } | self._halves(good, world.tokens[Role.OPERATOR])
-
-    def _halves(self, good: str, other: str) -> dict[str, dict[str, str]]:
-        """Return what somebody has who has less than both halves of one session."""
-        half, key = cut_secret(good)
-        other_half, other_key = cut_secret(other)
-        return {
-            "cookie alone": self.session(half, None),
-            "key alone": self.session(None, key),
-            "halves swapped": self.session(key, half),
-            "the cookie twice": self.session(half, half),
-            "the key twice": self.session(key, key),
-            "halves of two": self.session(half, other_key),
-            "halves of two, mixed": self.session(other_half, key),
-            "all in the cookie": self.session(half + key, None),
-            "all in the key": self.session(None, half + key),
-            "all in the key, empty cookie": self.session("", half + key),
-            "token in the cookie": self.session(good, None),
-            "token in the key": self.session(None, good),
-            "cut elsewhere": self.session(half + key[:1], key[1:]),
-            "upper case halves": self.session(half.upper(), key.upper()),
+            "session without a signature": {SESSION: "hunter2"},
         }
+        self.signers: dict[str, Signer] = {}
+        """Who signs each request as it goes out, by what is wrong with it."""
 
-    def session(self, half: str | None, key: str | None, port: int | None = None) -> dict[str, str]:
-        """Return the headers of a page that has these; those of a socket, too, where the key is a subprotocol."""
-        headers = {"origin": self.world.server.url}
-        if half is not None:
-            headers["cookie"] = f"{cookie_name(port or self.world.server.port)}={half}"
-        if key is not None:
-            headers |= {KEY_HEADER: key, _OFFERED: f"{PROTOCOL}, {KEY_PROTOCOL}{key}"}
-        return headers
+    def add_sessions(self, expired: Signer, revoked: Signer) -> None:
+        """Have sessions, too: those that have ended, and parts of one that is good."""
+        url, boot = self.world.server.url, revoked.boot
+        secret = self.world.tokens[Role.HUMAN]
+        good = sign_in(url, token=secret)
+        digits = secret.removeprefix(SECRET_PREFIX)
+        name, key = good.name, good.key.hex()
+        self.headers["name as a token"] = {"authorization": f"Bearer {SECRET_PREFIX}{name}"}
+        self.headers["key as a token"] = {"authorization": f"Bearer {SECRET_PREFIX}{key}"}
+        self.headers["name alone"] = {SESSION: name, "cookie": f"assent_session={name}"}
+        self.signers = {
+            "expired session": expired,
+            "revoked session": revoked,
+            "name without its key": Signer(url, name, 64 * "0", boot),
+            "key of another session": Signer(url, name, revoked.key.hex(), boot),
+            "name of another session": Signer(url, revoked.name, key, boot),
+            "name and key swapped": Signer(url, key, name, boot),
+            "token for both": Signer(url, digits, digits, boot),
+            "digest of a token as the key": Signer(url, digits, digest_of(secret), boot),
+            "page of another port": Signer("http://127.0.0.1:1", name, key, boot),
+        }
+        self.good = good
+
+    def shown(self, kind: str, method: str, path: str, body: bytes = b"") -> dict[str, str]:
+        """Return the headers of a request with this credential; those of a socket are offered."""
+        if kind == "bad token, good session":
+            signed = self.good.sign(method, path, body)
+            return {"authorization": f"Bearer {_UNKNOWN}", SESSION: signed, _OFFERED: offer(signed)}
+        if kind not in self.signers:
+            return self.headers[kind]
+        signed = self.signers[kind].sign(method, path, body)
+        return {SESSION: signed} if method != SOCKET else {_OFFERED: offer(signed)}
+
+    def send(self, trial: Trial, kind: str) -> Sent:
+        """Send a request with this credential."""
+        text = b"" if trial.body is None else msgspec.json.encode(trial.body)
+        return self.world.send(trial, self.shown(kind, trial.verb.method, trial.path, text))
 
     def try_socket(self, path: str, name: str) -> Sent:
         """Try to follow events over a WebSocket."""
         url = self.world.server.url.replace("http:", "ws:") + path
-        headers = dict(self.headers[name])
+        headers = dict(self.shown(name, SOCKET, path))
         offered = headers.pop(_OFFERED, "")
         names = [Subprotocol(part) for part in offered.split(", ")] if offered else None
         try:
@@ -115,11 +120,10 @@ BAD = (
         "one digit more",
     ),
     *("one digit less", "upper case", "twice", "no scheme", "other scheme", "token scheme", "colon"),
-    *("other header", "proxy", "expired", "revoked", "other store", "expired session", "revoked session"),
-    *("other cookie", "cookie of another port", "bad token, good session", "cookie alone", "key alone"),
-    *("halves swapped", "the cookie twice", "the key twice", "halves of two", "halves of two, mixed"),
-    *("all in the cookie", "all in the key", "all in the key, empty cookie", "token in the cookie"),
-    *("token in the key", "cut elsewhere", "upper case halves"),
+    *("other header", "proxy", "expired", "revoked", "other store", "session without a signature"),
+    *("name as a token", "key as a token", "name alone", "expired session", "revoked session"),
+    *("name without its key", "key of another session", "name of another session", "name and key swapped"),
+    *("token for both", "digest of a token as the key", "page of another port", "bad token, good session"),
 )
 """The names of a thief's credentials."""
 
@@ -131,12 +135,17 @@ def a_thief() -> Iterator[Thief]:
     with a_world(clock) as world, throwaway() as elsewhere:
         person = world.store.person("minter", assurance=Assurance.TERMINAL)
         _, expired = person.create_token("human", name="late", projects=("*",), life=timedelta(hours=1))
+        late = sign_in(world.server.url, token=expired)
         clock.advance(timedelta(hours=1))
         token, revoked = person.create_token("human", name="gone", projects=("*",))
         person.revoke_token(token.token_id)
         stranger = elsewhere.person("minter", assurance=Assurance.TERMINAL)
         _, foreign = stranger.create_token("human", name="ana", projects=("*",))
-        yield Thief(world, expired, revoked, foreign)
+        thief = Thief(world, expired, revoked, foreign)
+        ended = sign_in(world.server.url, token=world.tokens[Role.HUMAN])
+        assert world.line.post("/sign-out", auth=ended).status_code == 204
+        thief.add_sessions(late, ended)
+        yield thief
 
 
 class Tally(msgspec.Struct):
@@ -152,7 +161,7 @@ def knock(thief: Thief, name: str) -> Tally:
     trial = thief.world.place(Role.AGENT).trial(name)
     before, bodies = thief.world.look(), set()
     for kind in BAD:
-        answers = [thief.world.send(trial, thief.headers[kind])]
+        answers = [thief.send(trial, kind)]
         if name == "follow_events":
             answers.append(thief.try_socket(trial.path, kind))
         for sent in answers:

@@ -17,10 +17,10 @@ from websockets.sync.connection import Connection
 from websockets.typing import Subprotocol
 
 from assent.client.client import Client
-from assent.surfaces.http.session import KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from assent.testing import FakeClock, throwaway
 from assent.testing.server import ThrowawayServer
 from tests.patience import PATIENCE
+from tests.surfaces.http.signing import SOCKET, sign_in
 
 __all__ = ["Address", "Heard", "Listener", "Reader", "ask_two", "post_many", "refusal", "serving"]
 
@@ -64,9 +64,10 @@ class Listener:
         shown = {"Authorization": f"Bearer {token}"}
         offered: list[Subprotocol] | None = None
         if is_browser:  # which names the page that opens a socket
-            half, key = cut_secret(token)
-            shown = {"Cookie": f"{cookie_name(server.port)}={half}", "Origin": server.url}
-            offered = [Subprotocol(PROTOCOL), Subprotocol(KEY_PROTOCOL + key)]
+            _, _, path = _events(server, project, after).partition("/")
+            signed = sign_in(server.url, token=token).sign(SOCKET, f"/{path}")
+            shown = {"Origin": server.url}
+            offered = [Subprotocol("assent"), Subprotocol(f"signed.{signed}")]
         line = socket.create_connection(("127.0.0.1", server.port), timeout=PATIENCE)
         if is_lazy:
             line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 1 << 16)

@@ -11,7 +11,6 @@ from assent.client.embedded import EmbeddedDoor
 from assent.client.verbs import VERBS
 from assent.protocol.principal import Role
 from assent.surfaces.http.events import EVENTS
-from assent.surfaces.http.session import cut_secret
 from tests.patience import PATIENCE
 from tests.surfaces.http.credentials import BAD, Thief, a_thief, knock
 from tests.surfaces.http.world import BODIES, CALLS, Place, Sent, Trial, World, a_world
@@ -44,26 +43,24 @@ def test_verb_opens_to_no_credential_that_is_not_good(thief: Thief, name: str) -
 
 
 def test_thief_is_let_in_with_a_good_credential(thief: Thief, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Twin of the test above: the same requests with the good secret, whole or in its halves, succeed."""
+    """Twin of the test above: the same requests with the good secret, or signed with the good key, succeed."""
     good = thief.world.tokens[Role.HUMAN]
     trial = thief.world.place().trial("show_ask")
-    own = {
-        "good": {"authorization": f"bearer {good}"},
-        "good session": thief.session(*cut_secret(good)),
-    }
-    monkeypatch.setattr(thief, "headers", thief.headers | own)
+    monkeypatch.setitem(thief.headers, "good", {"authorization": f"bearer {good}"})
+    monkeypatch.setitem(thief.signers, "good session", thief.good)
     kinds = ("good", "good session")
-    assert [thief.world.send(trial, thief.headers[kind]).status for kind in kinds] == [200, 200]
+    assert [thief.send(trial, kind).status for kind in kinds] == [200, 200]
     path = thief.world.place().trial(EVENTS.name).path
     assert [thief.try_socket(path, kind).status for kind in kinds] == [101, 101]
-    assert set(thief.headers) == {*BAD, *kinds}
+    assert {*thief.headers, *thief.signers, "bad token, good session"} == {*BAD, *kinds}
 
 
 def test_signing_out_needs_a_good_credential(thief: Thief) -> None:
     """It ends a token, so it is for whoever has one."""
     before = thief.world.look()
     for kind in BAD:
-        assert thief.world.line.post("/sign-out", headers=thief.headers[kind]).status_code == 401
+        headers = thief.shown(kind, "POST", "/sign-out")
+        assert thief.world.line.post("/sign-out", headers=headers).status_code == 401
     assert thief.world.look() == before
 
 

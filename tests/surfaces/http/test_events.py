@@ -7,11 +7,12 @@ import httpx2
 import pytest
 
 from assent.protocol.principal import Role
-from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
+from assent.surfaces.http.session import PROTOCOL
 from assent.surfaces.http.telling import Ending
 from assent.testing.server import ThrowawayServer
 from tests.patience import PATIENCE
 from tests.surfaces.http.listening import Heard, Listener, Reader, ask_two, post_many, refusal, serving
+from tests.surfaces.http.signing import SESSION, SOCKET, offer, sign_in
 
 __all__: list[str] = []
 
@@ -90,7 +91,7 @@ def test_only_that_projects_events_are_told(server: ThrowawayServer) -> None:
         pytest.param({"Authorization": "Bearer hunter2"}, id="garbage"),
         pytest.param({"Authorization": "Bearer assent_" + 64 * "0"}, id="unknown"),
         pytest.param({"Authorization": "Basic YTpi"}, id="scheme"),
-        pytest.param({"Cookie": "assent_session_8484=hunter2", "Assent-Key": "hunter2"}, id="session"),
+        pytest.param({"Assent-Session": "hunter2"}, id="session"),
     ],
 )
 def test_listener_without_a_good_token_is_refused_before_the_socket_opens(
@@ -120,7 +121,7 @@ def test_foreign_and_missing_projects_look_alike(server: ThrowawayServer) -> Non
 
 
 def test_session_opens_a_socket(server: ThrowawayServer) -> None:
-    """A page cannot set a header on its socket: it offers its key as a subprotocol, which is not the one that is chosen."""
+    """A page cannot set a header on its socket: it offers its signature as a subprotocol, which is not the one that is chosen."""
     agent = server.agent()
     with Listener(server, server.token("human"), is_browser=True) as listener:
         post_many(agent, 1)
@@ -135,21 +136,18 @@ def test_socket_that_offers_nothing_is_answered_with_nothing(server: ThrowawaySe
         assert listener.connection.subprotocol is None
 
 
-@pytest.mark.parametrize("lacking", ["cookie", "key", "both as one", "two keys", "key in a header"])
-def test_socket_of_half_a_session_is_refused(server: ThrowawayServer, lacking: str) -> None:
-    """Each half alone, and the key where no browser could put it, or twice."""
-    token = server.token("human")
-    half, key = cut_secret(token)
-    cookie = {"Cookie": f"{cookie_name(server.port)}={half}"}
-    offer = {"Sec-WebSocket-Protocol": f"{PROTOCOL}, {KEY_PROTOCOL}{key}"}
-    shown = {
-        "cookie": offer,
-        "key": cookie | {"Sec-WebSocket-Protocol": PROTOCOL},
-        "both as one": {"Sec-WebSocket-Protocol": f"{PROTOCOL}, {KEY_PROTOCOL}{half}{key}"},
-        "two keys": cookie | {"Sec-WebSocket-Protocol": f"{KEY_PROTOCOL}{key}, {KEY_PROTOCOL}{key}"},
-        "key in a header": cookie | {KEY_HEADER: key},
-    }[lacking]
-    status, body = refusal(server, shown | {"Origin": server.url})
+@pytest.mark.parametrize("place", ["nowhere", "in a header", "twice", "with nothing before it"])
+def test_socket_whose_signature_is_elsewhere_is_refused(server: ThrowawayServer, place: str) -> None:
+    """Where no browser could put it, or twice."""
+    shown = sign_in(server.url, token=server.token("human")).sign(SOCKET, "/projects/test/events")
+    offered = "sec-websocket-protocol"
+    headers = {
+        "nowhere": {offered: PROTOCOL},
+        "in a header": {SESSION: shown},
+        "twice": {offered: f"{offer(shown)}, signed.{shown}"},
+        "with nothing before it": {offered: f"{PROTOCOL}, {shown}"},
+    }[place]
+    status, body = refusal(server, headers | {"Origin": server.url})
     assert (status, body["error"]["code"]) == (401, "unauthorised")
 
 

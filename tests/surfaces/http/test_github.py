@@ -12,12 +12,14 @@ from assent.client.client import Client
 from assent.client.embedded import EmbeddedDoor
 from assent.effects.github.rest import RestChannel
 from assent.protocol.ask import Ask, State
+from assent.protocol.ending import render_ending
 from assent.protocol.error import ConflictError, StillOpen
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Option
 from assent.protocol.review import PullRequest
 from assent.surfaces.comment_gate import PostedGate, post_gate
 from assent.surfaces.comment_hook import REPLY_SECONDS, Hook, sign
+from assent.surfaces.http import github
 from assent.surfaces.http.app import build_app
 from assent.surfaces.http.github import SPARE_DELIVERIES, ProjectLedger
 from assent.surfaces.http.guard import Guard
@@ -31,6 +33,7 @@ __all__: list[str] = []
 
 SECRET = "a secret of both"
 PULL = PullRequest("acme", "shop", 7, HEAD)
+DOUBT = " (by a comment, which anybody with that login can write)"
 PORT = 8484
 
 
@@ -128,15 +131,17 @@ def test_server_without_a_secret_has_no_such_route(scene: Scene) -> None:
 
 @proves("G2")
 def test_delivered_reply_of_a_person_who_may_decides(scene: Scene) -> None:
-    """The server looked up who it was: the answer has their number, and is as good as a token's."""
+    """The server looked up who it was: the answer has their number, and says that anybody with the login could write it."""
     ask_id, name = scene.ask()
     sent = scene.say("ana", f"/gate {name} blue")
     assert (sent.status_code, sent.json()) == (200, {"status": "decided", "ask_ids": [ask_id]})
     answer = scene.agent.show(ask_id).answer
     assert answer is not None
     assert (answer.by, answer.via) == ("human:ana@github", f"github:{scene.double.number_of('ana')}")
-    assert (answer.values, answer.assurance) == ({"q1": ("Blue",)}, Assurance.TOKEN)
-    assert scene.double.comments[0]["body"].startswith("**Answered** by `ana`: `Blue`")
+    assert (answer.values, answer.assurance) == ({"q1": ("Blue",)}, Assurance.COMMENT)
+    assert scene.double.comments[0]["body"].startswith(f"**Answered** by `ana`{DOUBT}: `Blue`")
+    assert f"ana@github{DOUBT} answered" in render_ending(scene.agent.show(ask_id))
+    assert "an agent that uses yours can, too." in scene.double.comments[0]["body"]
 
 
 def test_delivered_yes_is_an_approval_that_can_be_redeemed_once(scene: Scene) -> None:
@@ -151,7 +156,7 @@ def test_delivered_yes_is_an_approval_that_can_be_redeemed_once(scene: Scene) ->
     assert scene.say("ana", f"/gate {asked.ask_id[-6:]} approve").json()["status"] == "decided"
     answer = scene.agent.show(asked.ask_id).answer
     assert answer is not None
-    assert answer.assurance is Assurance.TOKEN
+    assert answer.assurance is Assurance.COMMENT
     receipt = scene.agent.approve("Drop it", action=action, key="drop", wait=0)
     assert scene.agent.redeem(receipt.receipt_id, action).redeemed_at is not None
     with pytest.raises(ConflictError):
@@ -366,8 +371,12 @@ def test_delivery_while_github_is_away_can_come_again(scene: Scene) -> None:
     assert scene.deliver(payload).json()["status"] == "decided"
 
 
-def test_author_without_end_is_slowed_down_and_others_are_heard(scene: Scene) -> None:
-    """Each delivery costs questions to GitHub."""
+def test_author_without_end_is_slowed_down_and_others_are_heard(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each delivery costs questions to GitHub. However slow the machine is, nothing is spared meanwhile."""
+    monkeypatch.setattr(github, "DELIVERIES_PER_SECOND", 0.001)
+    scene.line = scene.start()
     ask_id, name = scene.ask()
     statuses = [
         scene.say("flooder", f"Number {number}").status_code for number in range(SPARE_DELIVERIES + 3)
@@ -415,7 +424,7 @@ def test_delivered_no_to_an_approval_has_its_words(scene: Scene) -> None:
     answer = scene.agent.show(asked.ask_id).answer
     assert answer is not None
     assert (answer.values, answer.reason) == ({"approve": ("Reject",)}, "not on a Friday")
-    told = "**Answered** by `ana`: `Reject`, because `not on a Friday`"
+    told = f"**Answered** by `ana`{DOUBT}: `Reject`, because `not on a Friday`"
     assert scene.double.comments[0]["body"].startswith(told)
 
 
@@ -433,7 +442,7 @@ def test_sender_s_own_words_about_itself_are_not_believed(scene: Scene) -> None:
     scene.deliver(mine, headers=headers)
     answer = scene.agent.show(ask_id).answer
     assert answer is not None
-    assert (answer.via, answer.assurance) == (f"github:{ana['id']}", Assurance.TOKEN)
+    assert (answer.via, answer.assurance) == (f"github:{ana['id']}", Assurance.COMMENT)
 
 
 def test_two_people_at_once_and_one_of_them_twice_decide_once(scene: Scene) -> None:

@@ -14,8 +14,8 @@ from assent.protocol.principal import Role
 from assent.surfaces.http import guard
 from assent.surfaces.http.guard import MAX_HEAD_BYTES, MAX_HEADERS, SECURITY_HEADERS, Guard
 from assent.surfaces.http.names import names_of
-from assent.surfaces.http.session import KEY_HEADER, KEY_PROTOCOL, PROTOCOL, cookie_name, cut_secret
 from tests.surfaces.http.hostile import ROUTES, Reply, Route, hosts, origins, pairs, speak, write_head
+from tests.surfaces.http.signing import SESSION, sign_in
 from tests.surfaces.http.world import Place, World, a_world
 
 __all__: list[str] = []
@@ -439,41 +439,26 @@ def test_looking_decides_nothing(world: World, name: str) -> None:
     assert world.look() == before
 
 
-def session(world: World) -> dict[str, str | None]:
-    """Return what a browser and the page in it send of somebody who signed in; on a socket, the last of it."""
-    half, key = cut_secret(world.tokens[Role.HUMAN])
-    return {
-        "Authorization": None,
-        "Cookie": f"{cookie_name(port_of(world))}={half}",
-        KEY_HEADER: key,
-        "Sec-WebSocket-Protocol": f"{PROTOCOL}, {KEY_PROTOCOL}{key}",
-    }
-
-
-@pytest.mark.parametrize("name", sorted(name for name, verb in VERBS.items() if verb.is_change))
-def test_session_changes_something_from_the_page_alone(world: World, name: str) -> None:
-    """A browser sends a cookie whoever made it send the request, so the page has to be named."""
+@pytest.mark.parametrize("origin", [None, "own"])
+def test_signed_request_is_let_in_and_a_page_elsewhere_is_not(world: World, origin: str | None) -> None:
+    """A browser names the page with what changes something, and not with a look; of a page elsewhere nothing is read."""
     port, place = port_of(world), world.place()
-    text = whole(world, place, name, **session(world))
+    host = hosts(port)[0]
+    signer = sign_in(f"http://{host}", token=world.tokens[Role.HUMAN])
+    trial = place.trial("open_ask")
+    text = msgspec.json.encode(trial.body)
+
+    def signed(named: str | None) -> bytes:
+        headers: dict[str, str | None] = {
+            "Origin": named,
+            SESSION: signer.sign("POST", trial.path, text),
+            "Content-Type": "application/json",
+            "Content-Length": str(len(text)),
+        }
+        return write_head("POST", trial.path, host, headers) + text
+
     before = world.look()
-    reply = speak(port, text)
+    reply = speak(port, signed("https://evil.example"))
     assert (reply.status, reply.code) == (403, "forbidden")
     assert world.look() == before
-
-
-def test_session_with_the_page_named_is_as_good_as_a_token(world: World) -> None:
-    """Twin of the test above; to look, no page has to be named, as browsers do not."""
-    port, place = port_of(world), world.place()
-    own = origins(port)[1]
-    assert speak(port, whole(world, place, "open_ask", Origin=own, **session(world))).status == 201
-    assert speak(port, whole(world, place, "list_asks", **session(world))).status == 200
-
-
-def test_socket_of_a_session_needs_the_page_named(world: World) -> None:
-    """A socket is no request that changes something, but a page elsewhere may open one."""
-    port, place = port_of(world), world.place()
-    place.make("open_ask", {"prompt": "Which?", "options": ["A"]})
-    route = next(route for route in ROUTES if route.name == "socket")
-    for origin, status in ((None, 403), (origins(port)[1], 101)):
-        text = written(world, place, route, hosts(port)[0], origin, **session(world))
-        assert speak(port, text).status == status
+    assert speak(port, signed(origins(port)[1] if origin else None)).status == 201

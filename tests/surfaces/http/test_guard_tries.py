@@ -121,7 +121,7 @@ def test_socket_too_many_is_told_to_wait(strict: ThrowawayServer) -> None:
 def test_good_token_is_not_locked_out_by_bad_ones(strict: ThrowawayServer) -> None:
     """From the same address; and whoever needs no token is let in, too."""
     assert ask(strict, strict.token("human")).status == 200
-    for path in ("/", "/sign-in", "/healthz", "/openapi.json", "/page/css/tokens.css"):
+    for path in ("/", "/sign-in", "/healthz", "/openapi.json", "/page/style.css"):
         assert ask(strict, None, path).status == 200
     answered = strict.person().answer(strict.agent().open("Which?", ["A", "B"]).ask_id, "A")
     assert answered.state == "answered"

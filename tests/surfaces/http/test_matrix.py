@@ -10,7 +10,8 @@ import pytest
 from assent.client.verbs import VERBS
 from assent.hub.authorise import RIGHTS
 from assent.protocol.principal import Role
-from assent.surfaces.http.session import KEY_HEADER, cookie_name, cut_secret
+from assent.protocol.token import digest_of
+from tests.surfaces.http.signing import SESSION, Signer
 from tests.surfaces.http.world import Place, Sent, Trial, World, a_world
 from tools.page import ROOT
 
@@ -208,19 +209,22 @@ def test_agents_token_is_no_code_to_sign_in_with(world: World) -> None:
     headers = {"authorization": f"Bearer {secret}", "origin": world.server.url}
     for part in ("code", "token"):
         reply = world.line.post("/sign-in", json={part: secret}, headers=headers)
-        assert (reply.status_code, "set-cookie" in reply.headers) == (401, False)
+        assert (reply.status_code, reply.json()["error"]["code"]) == (401, "unauthorised")
     assert world.line.post("/sign-out", headers=headers).status_code == 403
     assert world.look() == before
 
 
-def test_agents_token_cut_in_two_is_still_an_agents(world: World) -> None:
-    """The halves of somebody who signed in are a token as any other: its role is the store's record of it."""
-    place = world.place(Role.AGENT)
-    trial = place.trial("answer_ask")
-    half, key = cut_secret(world.tokens[Role.AGENT])
-    cookie = f"{cookie_name(world.server.port)}={half}"
-    shown = {"cookie": cookie, KEY_HEADER: key, "origin": world.server.url}
-    assert world.send(trial, shown).code == "forbidden"
+def test_agents_token_signs_nothing(world: World) -> None:
+    """Whatever of it is taken for a session's name and key: those come from signing in, and only a person does."""
+    trial = world.place(Role.AGENT).trial("answer_ask")
+    secret = world.tokens[Role.AGENT]
+    digits = secret.removeprefix("assent_")
+    for key in (digits, digest_of(secret)):
+        for name in (digits, digest_of(secret)):
+            signer = Signer(world.server.url, name, key)
+            signer.boot = signer.ask_proof(world.line).json()["boot"]
+            shown = signer.sign(trial.verb.method, trial.path, msgspec.json.encode(trial.body))
+            assert world.send(trial, {SESSION: shown}).code == "unauthorised"
 
 
 @pytest.mark.parametrize(

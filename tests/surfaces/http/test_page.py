@@ -13,7 +13,7 @@ from tools.node import find_node
 
 __all__: list[str] = []
 
-KEY = 32 * "7"
+NAME, KEY = 64 * "3", 64 * "7"
 
 # Runs one script of the page. What it sends is answered from REPLIES, by path; at the end all that it did is printed.
 BROWSER = """
@@ -30,6 +30,21 @@ globalThis.localStorage = {
   },
   removeItem: (name) => kept.delete(name),
 };
+const keys = {};
+const store = { clear: () => ({}), put: (key, name) => (keys[name] = [key.type, key.extractable, key.usages]) };
+globalThis.indexedDB = {
+  open() {
+    const opening = { result: { createObjectStore() {}, close() {}, transaction } };
+    setImmediate(() => opening.onsuccess());
+    return opening;
+  },
+};
+function transaction() {
+  const deed = { objectStore: () => store };
+  setImmediate(() => deed.oncomplete());
+  return deed;
+}
+if (replies.insecure) Object.defineProperty(globalThis, "crypto", { value: { getRandomValues: (bytes) => bytes } });
 globalThis.location = { hash, pathname: "/sign-in", replace: (path) => seen.went.push(path) };
 globalThis.history = { replaceState: (...given) => seen.address.push(given[2]) };
 const parts = new Map();
@@ -48,7 +63,9 @@ globalThis.fetch = async (path, { headers = {}, method = "GET", body } = {}) => 
   const [status, told] = replies[path];
   return { status, ok: status < 300, json: async () => told };
 };
-const rest = () => new Promise((done) => setImmediate(done));
+async function rest() {
+  for (let turn = 0; turn < 20; turn += 1) await new Promise((done) => setTimeout(done, 1));
+}
 await import(pathToFileURL(script));
 await rest();
 for (const [name, kind, value] of deeds) {
@@ -58,7 +75,7 @@ for (const [name, kind, value] of deeds) {
 }
 const shown = [...parts].filter(([, found]) => !found.hidden).map(([name]) => name);
 const { textContent: told } = part("told");
-console.log(JSON.stringify({ ...seen, shown, told, kept: Object.fromEntries(kept), field: part("token").value }));
+console.log(JSON.stringify({ ...seen, shown, told, kept: Object.fromEntries(kept), keys, field: part("token").value }));
 """
 
 
@@ -74,7 +91,8 @@ def run(folder: Path, script: str, replies: dict[str, Any], *deeds: list[Any], *
     return msgspec.json.decode(ran.stdout)
 
 
-SIGNED = {"/sign-in": (200, {"name": "ana", "key": KEY})}
+SIGNED = {"/sign-in": (200, {"name": "ana", "session": NAME, "key": KEY})}
+KEPT = {NAME: ["secret", False, ["sign", "verify"]]}
 REFUSED = {"/sign-in": (401, {"error": {"message": "No."}})}
 
 
@@ -84,15 +102,16 @@ def test_link_signs_in_at_a_click_and_the_page_keeps_the_key(tmp_path: Path) -> 
     assert (waiting["sent"], waiting["address"]) == ([], ["/sign-in"])
     seen = run(tmp_path, "sign-in", SIGNED, ["enter", "click", None], hash="#c0de")
     assert [(sent["path"], sent["body"]) for sent in seen["sent"]] == [("/sign-in", '{"code":"c0de"}')]
-    assert (seen["kept"], seen["went"]) == ({"assent-key": KEY}, ["/"])
+    assert (seen["kept"], seen["keys"], seen["went"]) == ({"assent-session": NAME}, KEPT, ["/"])
 
 
 def test_pasted_token_is_sent_once_and_kept_nowhere(tmp_path: Path) -> None:
-    """The field is empty before the request goes out; what is kept is the key of the session."""
+    """The field is empty before the request goes out; what is kept is the session's name and a key that can only sign."""
     seen = run(tmp_path, "sign-in", SIGNED, ["paste", "submit", " assent_1 "])
     [sent] = seen["sent"]
     assert (sent["body"], sent["field"]) == ('{"token":"assent_1"}', "")
-    assert (seen["kept"], seen["went"], seen["field"]) == ({"assent-key": KEY}, ["/"], "")
+    assert (seen["kept"], seen["keys"]) == ({"assent-session": NAME}, KEPT)
+    assert (seen["went"], seen["field"]) == (["/"], "")
     assert run(tmp_path, "sign-in", SIGNED, ["paste", "submit", " "])["sent"] == []
 
 
@@ -113,3 +132,12 @@ def test_refusal_is_shown_and_nothing_is_kept(tmp_path: Path, replies: dict[str,
     seen = run(tmp_path, "sign-in", replies, ["paste", "submit", "assent_1"])
     assert seen["told"] == told
     assert (seen["kept"], seen["went"], seen["field"]) == ({}, [], "")
+
+
+@pytest.mark.parametrize("hash_", ["", "#c0de"], ids=["form", "link"])
+def test_page_that_can_keep_no_key_sends_nothing_and_says_why(tmp_path: Path, hash_: str) -> None:
+    """Plain HTTP from another machine: neither the code nor a token leaves the page, nor is there where to click."""
+    seen = run(tmp_path, "sign-in", SIGNED | {"insecure": True}, hash=hash_)
+    assert "plain HTTP from another machine" in seen["told"]
+    assert (seen["sent"], seen["kept"], seen["keys"]) == ([], {}, {})
+    assert not {"enter", "paste"} & set(seen["shown"])

@@ -131,7 +131,11 @@ def test_markdown_becomes_what_it_says() -> None:
         ("[x]: https://hidden.example", "[x]: https://hidden.example"),
         ("<!-- hidden -->", "<!-- hidden -->"),
         ("<b onclick=x>b</b>", "<b onclick=x>b</b>"),
-        ("[t](https://ok.example 'and this')", "t (and this)"),
+        ("[t](https://ok.example 'and this')", "t (https://ok.example) (and this)"),
+        ("[https://bank.example](https://ok.example)", "https://bank.example (https://ok.example)"),
+        ("[**https**://ok.example](https://ok.example)", "https://ok.example (https://ok.example)"),
+        ("<https://ok.example>", "https://ok.example"),
+        ("[ana@ok.example](mailto:eve@ok.example)", "ana@ok.example (mailto:eve@ok.example)"),
         ("```rm -rf\nls\n```", "rm -rfls\n"),
         ("4. four\n5. five", "4. four5. five"),
     ],
@@ -160,12 +164,15 @@ BOMBS = {
     "lines": "a\n" * (MAX_PROSE // 2),
     "entities": "&" * (MAX_PROSE - 1),
     "many paragraphs": "a\n\n" * 300_000,
+    "emphasis": "*" * 50_000 + "a" + "*" * 49_000,
+    "runs of emphasis": ("*" * 1_999 + "a") * 50,
+    "short wide table": "|a" * 1_000 + "\n" + "|-" * 1_000 + "\n" + "|\n" * 2_000,
 }
 
 
 @pytest.mark.parametrize("name", sorted(BOMBS))
 def test_text_that_is_made_to_take_long_does_not(name: str) -> None:
-    """It is read until its time is over, and then shown as it was written; its size is bounded, too."""
+    """It is read until its work is over, and then shown as it was written; its size is bounded, too."""
     began = time.thread_time()
     tree = parse_prose(BOMBS[name])
     assert time.thread_time() - began < MOST
@@ -173,9 +180,11 @@ def test_text_that_is_made_to_take_long_does_not(name: str) -> None:
     assert len(walk(tree)) <= MAX_PROSE_NODES
 
 
-def test_text_whose_time_is_over_is_shown_as_it_was_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    """In paragraphs, with all that was in it."""
-    monkeypatch.setattr(prose, "PROSE_SECONDS", -1.0)
+def test_text_that_takes_more_steps_than_it_may_is_shown_as_it_was_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """In paragraphs, with all that was in it; what is counted is the work, whatever time it takes."""
+    monkeypatch.setattr(prose, "MAX_PROSE_STEPS", 3)
     assert parse_prose("# a\n*b*\n\n\nc") == [["p", {}, "# a\n*b*"], ["p", {}, "c"]]
 
 
@@ -199,6 +208,33 @@ def test_random_markdown_loses_no_word() -> None:
         )
         shown = text_of(parse_prose(text))
         assert [word for word in words if word not in shown] == []
+
+
+def test_same_text_is_read_once_however_often_it_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it is the text of several asks. What is kept has a bound, and what is gone is read again."""
+    read: list[str] = []
+
+    def note(text: str) -> list[Any]:
+        read.append(text)
+        return parse_prose(text)
+
+    monkeypatch.setattr(prose, "parse_prose", note)
+    with a_world() as world:
+        place = world.place()
+
+        def view(title: str, body: str) -> bytes:
+            ask = place.make("open_ask", {"prompt": title, "body": body})
+            path = place.path(VERBS["show_prose"], ask=ask["ask_id"])
+            told = {world.send_as(Trial(VERBS["show_prose"], path), place.secret).body for _ in range(5)}
+            assert len(told) == 1
+            return told.pop()
+
+        view("One?", BOMBS["stars"])
+        view("Two?", BOMBS["stars"])
+        assert read == [BOMBS["stars"]]
+        monkeypatch.setattr(prose, "MAX_KEPT_PROSE_BYTES", 1)
+        view("Three?", "*b*")
+        assert read == [BOMBS["stars"], *5 * ["*b*"]]
 
 
 def test_prose_of_an_ask_comes_with_the_digest_of_its_prompt() -> None:

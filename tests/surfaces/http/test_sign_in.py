@@ -16,23 +16,21 @@ from assent.client.embedded import EmbeddedDoor
 from assent.client.tokens import list_tokens
 from assent.protocol.error import StoreBusyError, UnauthorisedError
 from assent.protocol.principal import Assurance, Principal, Role
-from assent.protocol.token import ALL_PROJECTS, SECRET_PREFIX, Token, looks_like_token
+from assent.protocol.token import ALL_PROJECTS, Token
 from assent.surfaces.http.app import build_app
 from assent.surfaces.http.guard import Guard
 from assent.surfaces.http.names import names_of
-from assent.surfaces.http.session import KEY_HEADER, cookie_name
 from assent.surfaces.http.sign_in import CODE_SECONDS, MAX_SIGN_IN_BYTES, SESSION_SECONDS, SignIn
 from assent.surfaces.http.site import Site
 from assent.testing import ThrowawayStore, throwaway
 from assent.testing.server import ThrowawayServer
+from tests.surfaces.http.signing import Signer
 
 __all__: list[str] = []
 
 CODE = "c0de" * 12
 PORT = 8484
 ORIGIN = f"http://127.0.0.1:{PORT}"
-COOKIE = cookie_name(PORT)
-HALF = re.compile(r"[0-9a-f]{32}").fullmatch
 MANY = 20
 
 
@@ -49,16 +47,12 @@ class Clock:
 class Entrance:
     """A server in this process with one code, and somebody at a browser."""
 
-    def __init__(
-        self, store: ThrowawayStore, *, is_secure: bool = False, assurance: Assurance = Assurance.TERMINAL
-    ) -> None:
+    def __init__(self, store: ThrowawayStore, *, assurance: Assurance = Assurance.TERMINAL) -> None:
         self.store, self.clock = store, Clock()
         self.door = EmbeddedDoor(store.hub())
         self.calls = Calls(self.door, store.project, Principal(Role.HUMAN, "ana"), "serve", assurance)
         is_unattended = assurance is Assurance.DECLARED
-        self.sign_in = SignIn(
-            self.calls, CODE, is_unattended=is_unattended, is_secure=is_secure, clock=self.clock
-        )
+        self.sign_in = SignIn(self.calls, CODE, is_unattended=is_unattended, clock=self.clock)
         self.browser = self.visit()
 
     def visit(self) -> TestClient:
@@ -71,16 +65,13 @@ class Entrance:
         return self.send({"code": code})
 
     def send(self, body: dict[str, object]) -> httpx2.Response:
-        """Sign in as the page does: it keeps the key, and shows it from then on."""
+        """Sign in as the page does: it signs from then on."""
         reply: httpx2.Response = self.browser.post("/sign-in", json=body)
         if reply.status_code == 200:
-            self.browser.headers[KEY_HEADER] = reply.json()["key"]
+            self.signer = Signer(ORIGIN, reply.json()["session"], reply.json()["key"])
+            self.signer.ask_proof(self.browser)
+            self.browser.auth = self.signer
         return reply
-
-    @property
-    def halves(self) -> tuple[str, str]:
-        """What the browser has of a session, and what the page has."""
-        return self.browser.cookies[COOKIE], self.browser.headers[KEY_HEADER]
 
     @property
     def tokens(self) -> list[Token]:
@@ -89,10 +80,10 @@ class Entrance:
 
 
 @contextmanager
-def an_entrance(*, is_secure: bool = False, assurance: Assurance = Assurance.TERMINAL) -> Iterator[Entrance]:
+def an_entrance(*, assurance: Assurance = Assurance.TERMINAL) -> Iterator[Entrance]:
     """Give a server with a code."""
     with throwaway(project="zebra-shop") as store:
-        yield Entrance(store, is_secure=is_secure, assurance=assurance)
+        yield Entrance(store, assurance=assurance)
 
 
 @pytest.fixture(name="entrance")
@@ -113,64 +104,11 @@ def test_code_opens_the_door_for_a_person(entrance: Entrance) -> None:
     assert [record.type for record in entrance.store.person().log()] == ["token.created"]
 
 
-def test_cookie_is_out_of_reach_of_scripts_and_other_sites(entrance: Entrance) -> None:
-    """And holds half of a secret, which stands nowhere else in the reply."""
-    reply = entrance.post()
-    cookie = reply.headers["set-cookie"]
-    value, *attributes = cookie.split("; ")
-    assert value.startswith(f"{COOKIE}=")
-    half = value.removeprefix(f"{COOKIE}=")
-    assert HALF(half)
-    assert {each.lower() for each in attributes} == {
-        "httponly",
-        f"max-age={SESSION_SECONDS}",
-        "path=/",
-        "samesite=strict",
-    }
-    assert half not in reply.text
-
-
-def test_key_is_told_once_and_in_no_header_that_a_browser_sends_by_itself(entrance: Entrance) -> None:
-    """A browser sends what it was given in `Set-Cookie`: to another port of this host it brings the other half alone."""
-    reply = entrance.post()
-    key = reply.json()["key"]
-    assert HALF(key)
-    assert key not in str(reply.headers)
-    assert reply.headers["cache-control"] == "no-store"
-    half, _ = entrance.halves
-    assert looks_like_token(SECRET_PREFIX + half + key)
-    del entrance.browser.headers[KEY_HEADER]  # which the page adds
-    alone = entrance.browser.get("/whoami")
-    assert alone.status_code == 401
-    assert half in str(alone.request.headers)
-    assert key not in str(alone.request.headers)
-    told = entrance.browser.get("/whoami", headers={KEY_HEADER: key})
-    assert told.status_code == 200
-    assert "key" not in told.json()
-
-
-def test_cookie_is_for_tls_alone_where_there_is_tls() -> None:
-    """So that no plain request carries it."""
-    with an_entrance(is_secure=True) as entrance:
-        assert "; Secure" in entrance.post().headers["set-cookie"]
-
-
-def test_cookie_is_for_tls_alone_where_a_page_came_over_tls(entrance: Entrance) -> None:
-    """A proxy in front of the server may speak it where the server does not; the page's own address says so."""
-    names = names_of("127.0.0.1", PORT, ["assent.example.com"])
-    guarded = Guard(build_app(Site(entrance.door), entrance.sign_in), names)
-    page = {"origin": "https://assent.example.com"}
-    browser = TestClient(guarded, "http://assent.example.com", headers=page, client=("127.0.0.1", 1))
-    cookie = browser.post("/sign-in", json={"code": CODE}).headers["set-cookie"]
-    assert "; Secure" in cookie
-
-
 def test_code_is_good_once(entrance: Entrance) -> None:
     """Whoever finds the link in a terminal's history finds nothing."""
     assert entrance.post().status_code == 200
     late = entrance.visit().post("/sign-in", json={"code": CODE})
     assert late.status_code == 401
-    assert "set-cookie" not in late.headers
     assert len(entrance.tokens) == 1
 
 
@@ -189,7 +127,6 @@ def test_wrong_code_opens_nothing(entrance: Entrance, code: object) -> None:
     """And leaves the right one as it is."""
     reply = entrance.post(code)
     assert reply.status_code in (400, 401)
-    assert "set-cookie" not in reply.headers
     assert entrance.tokens == []
     assert entrance.post().status_code == 200
 
@@ -248,7 +185,7 @@ def test_code_stays_good_where_no_token_could_be_made(
         raise StoreBusyError
 
     with monkeypatch.context() as patch:
-        patch.setattr("assent.surfaces.http.sign_in.create_token", fail)
+        patch.setattr("assent.surfaces.http.sign_in.open_session", fail)
         assert entrance.post().status_code == 503
     assert entrance.post().status_code == 200
 
@@ -280,26 +217,23 @@ def test_more_than_a_code_is_not_kept(entrance: Entrance) -> None:
 def test_signing_out_ends_the_token(entrance: Entrance) -> None:
     """On the server, and not only in the browser."""
     entrance.post()
-    secret = SECRET_PREFIX + "".join(entrance.halves)
-    assert entrance.visit().get("/whoami", headers={"authorization": f"Bearer {secret}"}).status_code == 200
-    reply = entrance.browser.post("/sign-out")
-    assert reply.status_code == 204
-    assert re.search(rf'{COOKIE}="?"?; .*Max-Age=0', reply.headers["set-cookie"])
-    assert COOKIE not in entrance.browser.cookies
+    assert entrance.browser.get("/whoami").status_code == 200
+    assert entrance.browser.post("/sign-out").status_code == 204
     [token] = entrance.tokens
     assert token.revoked_at is not None
-    assert entrance.browser.get("/whoami", headers={"authorization": f"Bearer {secret}"}).status_code == 401
+    assert entrance.browser.get("/whoami").status_code == 401
 
 
 def test_nobody_is_signed_out_by_a_page_elsewhere(entrance: Entrance) -> None:
-    """Nor by a request that names no page, nor one with a token."""
+    """Nor with a token, nor with nothing."""
     entrance.post()
-    half, key = entrance.halves
-    secret = SECRET_PREFIX + half + key
-    for origin, status in (("https://evil.example", 403), (None, 403)):
-        headers = {"cookie": f"{COOKIE}={half}", KEY_HEADER: key} | ({"origin": origin} if origin else {})
-        other = TestClient(entrance.browser.app, ORIGIN, client=("127.0.0.1", 1))
-        assert other.post("/sign-out", headers=headers).status_code == status
+    evil = TestClient(
+        entrance.browser.app, ORIGIN, client=("127.0.0.1", 1), headers={"origin": "https://evil.example"}
+    )
+    assert evil.post("/sign-out", auth=entrance.signer).status_code == 403
+    _, secret = entrance.store.person("minter", assurance=Assurance.TERMINAL).create_token(
+        "human", name="ana"
+    )
     shown = entrance.visit().post("/sign-out", headers={"authorization": f"Bearer {secret}"})
     assert shown.status_code == 403
     assert entrance.visit().post("/sign-out").status_code == 401

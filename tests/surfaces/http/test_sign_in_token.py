@@ -9,11 +9,11 @@ import httpx2
 import pytest
 
 from assent.protocol.principal import Assurance, Role
-from assent.surfaces.http.session import KEY_HEADER, cookie_name
 from assent.surfaces.http.sign_in import SESSION_SECONDS
 from assent.testing import FakeClock, throwaway
 from assent.testing.server import ThrowawayServer
 from tests.patience import PATIENCE
+from tests.surfaces.http.signing import Signer
 
 __all__: list[str] = []
 
@@ -49,25 +49,25 @@ def _desk() -> Iterator[Desk]:
         yield Desk(server, clock)
 
 
-def sign_in(browser: httpx2.Client, token: object, url: str = "") -> httpx2.Response:
-    """Paste a token as a person does; the page keeps the key in the browser's place for this server."""
-    return browser.post(f"{url}/sign-in", json={"token": token})
-
-
-def ask_who(browser: httpx2.Client, signed: httpx2.Response, url: str = "") -> httpx2.Response:
-    """Ask who is signed in, as the page that got this reply does."""
-    return browser.get(f"{url}/whoami", headers={KEY_HEADER: signed.json()["key"]})
+def sign_in(browser: httpx2.Client, token: object) -> httpx2.Response:
+    """Paste a token as a person does; where it is good, the page signs from then on."""
+    reply = browser.post("/sign-in", json={"token": token}, auth=httpx2.Auth())
+    if reply.status_code == 200:
+        signer = Signer(str(browser.base_url).rstrip("/"), reply.json()["session"], reply.json()["key"])
+        signer.ask_proof(browser)
+        browser.auth = signer
+    return reply
 
 
 def test_persons_token_signs_in_whom_it_was_made_for(desk: Desk) -> None:
-    """A token of its own is made, for the same name and projects; the one that was shown is in neither half of it."""
+    """A token of its own is made, for the same name and projects; the one that was shown is no part of it."""
     token = desk.token(Role.HUMAN, "shop", "till")
     with desk.browser() as browser:
         signed = sign_in(browser, token)
         assert signed.status_code == 200
-        told = ask_who(browser, signed).json()
+        told = browser.get("/whoami").json()
         assert (told["role"], told["name"], told["projects"]) == ("human", "ana", ["shop", "till"])
-        assert browser.cookies[cookie_name(desk.server.port)] not in token
+        assert signed.json()["session"] not in token
         assert signed.json()["key"] not in token
         assert token not in signed.text
     session, shown = desk.minter.tokens()
@@ -78,27 +78,25 @@ def test_persons_token_signs_in_whom_it_was_made_for(desk: Desk) -> None:
 def test_session_of_a_token_keeps_to_its_projects(desk: Desk) -> None:
     """What the token does not reach, the session does not, and it cannot make itself more."""
     with desk.browser() as browser:
-        signed = sign_in(browser, desk.token(Role.HUMAN, "till"))
-        page = {KEY_HEADER: signed.json()["key"]}
-        assert browser.get("/projects/till/asks", headers=page).status_code == 200
-        assert browser.get("/projects/shop/asks", headers=page).status_code == 404
+        sign_in(browser, desk.token(Role.HUMAN, "till"))
+        assert browser.get("/projects/till/asks").status_code == 200
+        assert browser.get("/projects/shop/asks").status_code == 404
         body = {"role": "human", "name": "ana", "projects": ["shop"]}
-        assert browser.post("/projects/till/tokens", json=body, headers=page).status_code == 403
+        assert browser.post("/projects/till/tokens", json=body).status_code == 403
 
 
 @pytest.mark.parametrize(
     ("hours", "lives"), [(24.0, SESSION_SECONDS), (12.0, SESSION_SECONDS), (1.0, 3_600)], ids=str
 )
 def test_session_of_a_token_ends_with_it_and_after_twelve_hours(desk: Desk, hours: float, lives: int) -> None:
-    """Whatever comes first, also of the cookie."""
+    """Whatever comes first."""
     token = desk.token(hours=hours)
     with desk.browser() as browser:
-        signed = sign_in(browser, token)
-        assert f"Max-Age={lives};" in signed.headers["set-cookie"]
+        sign_in(browser, token)
         desk.clock.advance(timedelta(seconds=lives - 1))
-        assert ask_who(browser, signed).status_code == 200
+        assert browser.get("/whoami").status_code == 200
         desk.clock.advance(timedelta(seconds=1))
-        assert ask_who(browser, signed).status_code == 401
+        assert browser.get("/whoami").status_code == 401
 
 
 def test_token_that_ends_within_a_second_signs_nobody_in(desk: Desk) -> None:
@@ -132,7 +130,7 @@ def refused(desk: Desk, token: str) -> Any:
     before = desk.minter.tokens()
     with desk.browser() as browser:
         reply = sign_in(browser, token)
-        assert (reply.status_code, "set-cookie" in reply.headers) == (401, False)
+        assert reply.status_code == 401
     assert desk.minter.tokens() == before
     return reply.json()
 
@@ -155,16 +153,15 @@ def test_page_elsewhere_signs_nobody_in(desk: Desk) -> None:
         assert sign_in(browser, desk.token()).status_code == 403
 
 
-def test_two_servers_on_one_host_keep_two_sessions_in_one_jar(desk: Desk) -> None:
-    """Cookies know no ports: both servers get both, each finds its own, and neither can use the other's."""
+def test_session_of_one_server_is_none_at_another(desk: Desk) -> None:
+    """Both on one host, each with a session of its own; neither can use the other's, nor prove that it has it."""
     with throwaway(clock=desk.clock) as store, ThrowawayServer(store) as other, desk.browser() as browser:
-        browser.headers.pop("origin")  # it shows two pages; to sign in and to look names none
-        here, there = desk.server.url, other.url
-        signed = {here: sign_in(browser, desk.token(), here)}
-        signed[there] = sign_in(browser, other.token(Role.HUMAN, "bo"), there)
-        seen = {url: ask_who(browser, reply, url) for url, reply in signed.items()}
-        assert {url: reply.json()["name"] for url, reply in seen.items()} == {here: "ana", there: "bo"}
-        for reply in seen.values():
-            assert len(reply.request.headers["cookie"].split("; ")) == 2
-        assert ask_who(browser, signed[here], there).status_code == 401
-        assert ask_who(browser, signed[there], here).status_code == 401
+        sign_in(browser, desk.token())
+        assert browser.get("/whoami").json()["name"] == "ana"
+        assert isinstance(browser.auth, Signer)
+        mine = Signer(other.url, browser.auth.name, browser.auth.key.hex())
+        with httpx2.Client(base_url=other.url, timeout=PATIENCE, trust_env=False) as there:
+            mine.boot = mine.ask_proof(there).json()["boot"]
+            assert there.get("/whoami", auth=mine).status_code == 401
+            sign_in(there, other.token(Role.HUMAN, "bo"))
+            assert there.get("/whoami").json()["name"] == "bo"

@@ -11,6 +11,7 @@ import asyncio
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -22,12 +23,12 @@ from playwright.sync_api import (
     BrowserContext,
     ConsoleMessage,
     Page,
-    StorageState,
     WebError,
     expect,
     sync_playwright,
 )
 
+from assent.surfaces.http.pack import pack_script
 from tests.patience import PATIENCE
 from tools.browser import NONE, look
 from tools.node import find_node
@@ -37,13 +38,16 @@ __all__ = [
     "FLAGS",
     "PHONE",
     "Mishaps",
+    "Session",
     "SharedBrowser",
     "Theme",
     "Viewport",
     "a_browser",
     "axe",
+    "keep_session",
     "new_context",
-    "session_state",
+    "serve_without",
+    "sign_in",
     "who",
 ]
 
@@ -87,10 +91,13 @@ async ([rules, part]) => {
 """
 _WHO = """
 async () => {
-  const key = localStorage.getItem("assent-key");
-  const reply = await fetch("/whoami", { headers: key ? { "assent-key": key } : {} });
-  return reply.ok ? (await reply.json()).name : "";
+  const { get } = (await import("/page/app.js")).module_api;
+  return get("/whoami").then(({ name }) => name, () => "");
 }
+"""
+# A key that no script can read is in no state that a browser could be given: the page's own code has to keep it.
+_KEEP = """
+async (signed) => await (await import("/page/sign-in.js")).module_session.keep(signed)
 """
 
 
@@ -103,13 +110,22 @@ class Mishaps:
         self.origin = origin
         self.seen: list[str] = []
         self._pardoned: list[str] = []
+        self._hearing: dict[Any, Any] = {
+            "console": self._hear,
+            "weberror": self._fall,
+            "request": lambda request: self._leave(request.url),
+            "page": lambda page: page.on("websocket", lambda socket: self._leave(socket.url)),
+        }
 
     def watch(self, context: BrowserContext) -> None:
         """Note what goes wrong in every page of a context."""
-        context.on("console", self._hear)
-        context.on("weberror", self._fall)
-        context.on("request", lambda request: self._leave(request.url))
-        context.on("page", lambda page: page.on("websocket", lambda socket: self._leave(socket.url)))
+        for event, hear in self._hearing.items():
+            context.on(event, hear)
+
+    def unwatch(self, context: BrowserContext) -> None:
+        """Note no more of it."""
+        for event, hear in self._hearing.items():
+            context.remove_listener(event, hear)
 
     def pardon(self, text: str) -> None:
         """Let pass what has this in it; a reply that refuses is an error on the console too."""
@@ -189,29 +205,26 @@ def a_browser() -> Iterator[SharedBrowser]:
         driver.stop()
 
 
-def session_state(url: str, secret: str) -> StorageState:
-    """Sign in with a token, as the page does; return what a browser then has: a cookie, and the page's own key."""
-    with httpx2.Client(base_url=url, headers={"origin": url}, trust_env=False) as line:
-        reply = line.post("/sign-in", json={"token": secret})
-        assert reply.status_code == 200, reply.text
-        [(name, value)] = line.cookies.items()
-    return {
-        "cookies": [
-            {
-                "name": name,
-                "value": value,
-                "domain": "127.0.0.1",
-                "path": "/",
-                "expires": -1,
-                "httpOnly": True,
-                "secure": False,
-                "sameSite": "Strict",
-            }
-        ],
-        "origins": [
-            {"origin": url, "localStorage": [{"name": "assent-key", "value": reply.json()["key"]}]},
-        ],
-    }
+class Session(msgspec.Struct, frozen=True):
+    """What the page keeps of somebody who signed in."""
+
+    session: str
+    key: str
+
+
+def sign_in(url: str, secret: str) -> Session:
+    """Sign in with a token, as the page does; return what it is told."""
+    reply = httpx2.post(f"{url}/sign-in", json={"token": secret}, headers={"origin": url}, trust_env=False)
+    assert reply.status_code == 200, reply.text
+    return msgspec.json.decode(reply.content, type=Session)
+
+
+def keep_session(context: BrowserContext, session: Session) -> None:
+    """Have whoever uses this window signed in, as from the page at which one signs in."""
+    page = context.new_page()
+    page.goto("/sign-in")
+    page.evaluate(_KEEP, msgspec.to_builtins(session))
+    page.close()
 
 
 def who(page: Page) -> str:
@@ -221,7 +234,13 @@ def who(page: Page) -> str:
 
 
 def new_context(
-    browser: Browser, mishaps: Mishaps, *, theme: Theme, viewport: Viewport, **given: Any
+    browser: Browser,
+    mishaps: Mishaps,
+    *,
+    theme: Theme,
+    viewport: Viewport,
+    session: Session | None = None,
+    **given: Any,
 ) -> BrowserContext:
     """Open a window that nobody has used, in which mishaps are noted and `goto("/")` is the site."""
     context = browser.new_context(
@@ -236,8 +255,20 @@ def new_context(
         }
     )
     context.set_default_timeout(PATIENCE_MILLISECONDS)
+    if session is not None:
+        keep_session(context, session)
     mishaps.watch(context)
     return context
+
+
+def serve_without(page: Page, module: str, given: str, instead: str) -> None:
+    """Give a page another text in one of its modules, from its next load on: for a twin that lacks a guard."""
+    folder = Path(str(files("assent.surfaces.http"))) / "page"
+    texts = {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.js")}
+    assert given in texts[module], f"{module} no longer has the line: {given}"
+    texts[module] = texts[module].replace(given, instead, 1)
+    body = pack_script(texts, "app.js")
+    page.route("**/page/app.js", lambda route: route.fulfill(content_type="text/javascript", body=body))
 
 
 def axe(page: Page, part: str = "") -> list[str]:

@@ -3,11 +3,12 @@
 `theme` and `viewport` are fixtures, so that a test sets them with parametrize.
 """
 
+import socket
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, BrowserContext, Page
 
 from assent.protocol.principal import Role
 from assent.testing import throwaway
@@ -20,9 +21,10 @@ from tests.surfaces.page.browsing import (
     Viewport,
     a_browser,
     new_context,
-    session_state,
+    sign_in,
 )
 from tests.surfaces.page.desk import Desk, SharedDesk
+from tests.surfaces.page.windows import Windows
 
 __all__ = [
     "agents",
@@ -30,6 +32,7 @@ __all__ = [
     "desk",
     "mishaps",
     "page",
+    "port",
     "shared_browser",
     "shared_desk",
     "site",
@@ -37,6 +40,7 @@ __all__ = [
     "theme",
     "viewport",
     "window",
+    "windows",
 ]
 
 
@@ -76,10 +80,19 @@ def desk(
         yield desk
 
 
+@pytest.fixture(scope="session")
+def port() -> Iterator[int]:
+    """Give the port of the sites of this process, one after another, which nobody else gets meanwhile."""
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as held:
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # a server may listen there beside it
+        held.bind(("127.0.0.1", 0))
+        yield held.getsockname()[1]
+
+
 @pytest.fixture
-def site() -> Iterator[ThrowawayServer]:
+def site(port: int) -> Iterator[ThrowawayServer]:
     """Give a server on a store of its own: `site.agent()` and `site.person()` speak to it."""
-    with throwaway(project="shop") as store, ThrowawayServer(store) as server:
+    with throwaway(project="shop") as store, ThrowawayServer(store, port=port) as server:
         yield server
 
 
@@ -103,22 +116,50 @@ def mishaps(site: ThrowawayServer) -> Iterator[Mishaps]:
     assert noted.unpardoned == []
 
 
+@pytest.fixture(scope="session")
+def windows(shared_browser: SharedBrowser) -> Iterator[Windows]:
+    """Give the windows of this process."""
+    windows = Windows()
+    yield windows
+    with shared_browser.taken():
+        windows.close()
+
+
 @pytest.fixture
 def window(
-    browser: Browser, mishaps: Mishaps, theme: Theme, viewport: Viewport
+    browser: Browser,
+    mishaps: Mishaps,
+    windows: Windows,
+    theme: Theme,
+    viewport: Viewport,
+    request: pytest.FixtureRequest,
 ) -> Iterator[Callable[..., Page]]:
-    """Give a function that opens a window as nobody; with `secret=` as the person whose token that is."""
-    opened = []
+    """Give a function that opens a window as nobody; with `secret=` as the person whose token that is.
 
-    def open_window(*, secret: str = "", **given: object) -> Page:
-        state = session_state(mishaps.origin, secret) if secret else None
-        context = new_context(browser, mishaps, theme=theme, viewport=viewport, storage_state=state, **given)
-        opened.append(context)
+    With anything else it is a window that no other test has used, nor will use.
+    """
+    failed = request.session.testsfailed
+    shared: list[BrowserContext] = []
+    own: list[BrowserContext] = []
+
+    def open_window(*, secret: str = "", is_own: bool = False, **given: object) -> Page:
+        session = sign_in(mishaps.origin, secret) if secret else None
+        if given or is_own:
+            context = new_context(browser, mishaps, theme=theme, viewport=viewport, session=session, **given)
+            own.append(context)
+        else:
+            context = windows.take(browser, mishaps, theme, viewport, session)
+            shared.append(context)
         return context.new_page()
 
     yield open_window
-    for context in opened:
+    if request.session.testsfailed > failed:
+        own += shared
+        shared = []
+    for context in own:
         context.close()
+    for context in shared:
+        windows.give_back(context, mishaps, theme, viewport)
 
 
 @pytest.fixture

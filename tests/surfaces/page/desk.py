@@ -12,7 +12,7 @@ from assent.protocol.principal import Role
 from assent.testing import throwaway
 from assent.testing.server import ThrowawayServer
 from tests.surfaces.page.answering import shorten_the_beat
-from tests.surfaces.page.browsing import DESKTOP, Mishaps, Theme, Viewport, new_context, session_state
+from tests.surfaces.page.browsing import DESKTOP, Mishaps, Theme, Viewport, new_context, sign_in
 
 __all__ = ["Desk", "SharedDesk", "come_to"]
 
@@ -32,9 +32,7 @@ _LEAVE = """
 # A page that is just loaded knows all that waits. One that was loaded long ago first hears of it.
 _COME = """
 async (place) => {
-  const [{ get }, { connect }, { getState }] = await Promise.all(
-    ["api", "live", "store"].map((name) => import(`/page/${name}.js`)),
-  );
+  const { module_api: { get }, module_live: { connect }, module_store: { getState } } = await import("/page/app.js");
   await connect();
   const { asks } = await get("/asks");
   while (!asks.every((ask) => getState().asks.has(ask.ask_id))) await new Promise(requestAnimationFrame);
@@ -50,10 +48,8 @@ class Desk:
         self.site = site
         self._is_kept = is_kept
         self.mishaps = Mishaps(site.url)
-        state = session_state(site.url, site.token(Role.HUMAN, "ana"))
-        self.context = new_context(
-            browser, self.mishaps, theme="light", viewport=DESKTOP, storage_state=state
-        )
+        session = sign_in(site.url, site.token(Role.HUMAN, "ana"))
+        self.context = new_context(browser, self.mishaps, theme="light", viewport=DESKTOP, session=session)
         self.page = self.new_page()
         shorten_the_beat(self.page)
         self.page.goto("/#/walk")

@@ -1,4 +1,4 @@
-"""Three hundred texts that an attacker may write wherever an agent's words are shown.
+"""Three hundred texts that an attacker may write wherever an agent's words are shown; and texts that must read as written.
 
 Whatever runs of them raises `window.hacked`, and whatever loads anything asks a host that nobody has.
 
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
-__all__ = ["PAYLOADS", "share_of"]
+__all__ = ["PAYLOADS", "READ", "share_of"]
 
 _RUN = "window.hacked=1"
 _OUT = "//evil.invalid/x"
@@ -344,3 +344,27 @@ PAYLOADS: tuple[str, ...] = tuple(
 def share_of(number: int, of: int) -> tuple[str, ...]:
     """Return one of so many equal shares of them."""
     return tuple(text for at, text in enumerate(PAYLOADS) if at * of // len(PAYLOADS) == number)
+
+
+READ = {
+    "a new line": "ls # note\nrm -rf /srv/prod",
+    "many lines": "one\n\n  two\n    three \nfour",
+    "both ends of a line": "one\r\ntwo\rthree",
+    "tabs": "all:\n\tmake\tclean",
+    "blanks": "rm  -rf   a    b     /",
+    "blanks around": "  set in, and at the end  ",
+    "other blanks": "rm\u00a0-rf\u2003a\u3000b",
+    "a gap": f"from{' ' * 300}to",
+    "a big number": "9007199254740993 1.0000000000000001 -0.0 1e400",
+    "a word of JSON": "false",
+    "quotes": 'say "no" \\n \\ `id` $(id)',
+    "right to left": "\u05e9\u05dc\u05d5\u05dd, \u05e2\u05d5\u05dc\u05dd?",
+    "both directions": "cp \u05d0 \u05d1 /tmp \u0645\u0648\u0627\u0641\u0642 12 (x)",
+    "turned by hand": "safe\u202egnp.exe\u202c \u2066a\u2069 \u200f!",
+    "joined pictures": "\U0001f468\u200d\U0001f469\u200d\U0001f467 \u2764\ufe0f\u200d\U0001f525 1\ufe0f\u20e3 ok",
+    "joiners": "Ap\u200dprove Ap\u200cprove \U0001f468\u200d x\ufe0f",
+    "a long line": "x" * 9_990 + " the end",
+    "long words": "of which " * 1_111,
+    "a link": "[https://bank.example](https://evil.example) @org/team",
+}
+"""Texts by what is hard about them: wherever one stands, it can be read as it was written, but for marks."""

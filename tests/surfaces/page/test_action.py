@@ -1,7 +1,10 @@
 """The action of an approval, readable: nothing is left out, commands run as shown, a difference is read line by line."""
 
+import json
 import shlex
 from pathlib import Path
+
+import msgspec
 
 from tests.surfaces.page.in_node import call
 
@@ -14,6 +17,17 @@ export default ({ actions, commands, words, digest }) => ({
   commands: commands.map(([key, value]) => commandOf(key, value)),
   words: words.map(shellWord).join(" "),
   digest: shortDigest(digest),
+});
+"""
+EXACT = """
+import { breakLines, parse, spell } from "/page/json.js";
+export default ({ texts, broken }) => ({
+  tight: texts.map((text) => spell(parse(text))),
+  wide: texts.map((text) => spell(parse(text), "  ")),
+  sums: texts.map((text) => [parse(text)].flat().reduce((sum, each) => sum + Number(each), 0)),
+  refused: broken.map((text) => {
+    try { return spell(parse(text)); } catch (error) { return error.name; }
+  }),
 });
 """
 DIFFS = """
@@ -62,6 +76,38 @@ def test_words_of_a_command_are_quoted_as_a_shell_reads_them(tmp_path: Path) -> 
     )
     assert shlex.split(told["words"]) == WORDS
     assert told["digest"] == "sha256 0123 abcd … abcd"
+
+
+def test_json_is_written_as_it_was_read_to_the_last_digit(tmp_path: Path) -> None:
+    """Numbers beyond a script's own, in its reader and in its writer; and texts that look like them."""
+    texts = [
+        "9007199254740993",
+        "[-9223372036854775808,18446744073709551615,1e300,5e-324,1e16,0.1,-12]",
+        '{"10":1,"__proto__":{"polluted":9007199254740993},"a":["9007199254740993",true,null,false]}',
+        '["\\"\\\\","\\u0001\\n","\\\\",{"\\\\":"é\U0001f600"}]',
+        "[[],{},[[]]]",
+        json.dumps(["x" * 1_000_000, '\\"' * 10_000]).replace(", ", ","),
+    ]
+    broken = [
+        "",
+        "[1",
+        '{"a" 1}',
+        '{"a":1,}',
+        "[1 2]",
+        '"a',
+        "1 2",
+        "nul",
+        "--1",
+        "1.2.3",
+        "]",
+        '"\\"',
+        '"\\x"',
+    ]
+    told = call(tmp_path, EXACT, {"texts": texts, "broken": broken})
+    assert told["tight"] == texts
+    assert told["wide"] == [msgspec.json.format(text.encode(), indent=2).decode() for text in texts]
+    assert told["sums"][0] == 9007199254740992
+    assert told["refused"] == ["SyntaxError"] * len(broken)
 
 
 def test_command_is_told_from_what_only_looks_like_one(tmp_path: Path) -> None:

@@ -9,9 +9,13 @@ import pytest
 from playwright.sync_api import Page, Request, Route, expect
 
 from assent import Declined
-from assent.protocol.ask import State
+from assent.client.approving import request_approval
+from assent.client.client import blocking
+from assent.protocol.ask import Ask, State
+from assent.protocol.json_text import Json
 from assent.protocol.principal import Role
-from assent.protocol.prompt import Option, question
+from assent.protocol.prompt import Field, Option, Prompt, question
+from assent.protocol.terms import Terms
 from assent.testing import throwaway
 from assent.testing.clock import FakeClock
 from assent.testing.server import ThrowawayServer
@@ -184,11 +188,21 @@ def test_enter_that_is_held_down_sends_once_and_nothing_else(page: Page, site: T
 # Moving
 
 
+# The second key of two may come as late as a busy machine sends it.
+PATIENT = """
+(() => {
+  const begin = window.setTimeout;
+  window.setTimeout = (act, ms, ...rest) => (ms === 1_500 ? 0 : begin(act, ms, ...rest));
+})();
+"""
+
+
 def test_keys_move_between_asks_and_pages(new_page: Page, site: ThrowawayServer) -> None:
     """With j and k by one, o goes to the oldest, / to the filter, ? to the help, g and a letter to a page."""
     for asked in ("Oldest?", "Middle?", "Newest?"):
         site.agent().open(asked, FOXES)
     page = new_page
+    page.add_init_script(PATIENT)
     page.goto("/")
     title = title_of_card(page)
     open_card(page, "Newest?")
@@ -364,13 +378,55 @@ def test_ask_that_somebody_else_answers_folds_and_keeps_what_was_typed(
     expect(page.locator(".kept")).to_contain_text("because of the foxes")
 
 
-def test_own_answer_from_elsewhere_is_told_as_such(page: Page, site: ThrowawayServer) -> None:
+def test_own_answer_is_told_as_ones_own_wherever_it_was_given(page: Page, site: ThrowawayServer) -> None:
     """It is the same person, at a terminal perhaps."""
     handle = site.agent().open("Which fox?", FOXES)
     come_to(page)
     open_card(page, "Which fox?")
     site.person("ana").answer(handle.ask_id, "1")
-    expect(page.locator(".fate")).to_contain_text("You answered elsewhere")
+    expect(page.locator(".fate h3")).to_have_text("You answered")
+
+
+def test_approval_that_has_ended_can_still_be_read_with_its_receipt(
+    page: Page, site: ThrowawayServer
+) -> None:
+    """The action, its digest, the options and what was chosen; and when the receipt is redeemed, by whom."""
+    action: Json = {"command": "rm -rf build", "host": "db-1"}
+    ask = blocking(request_approval)(site.agent(), "Remove it?", action=action)
+    assert isinstance(ask, Ask)
+    site.person("ana").answer(ask.ask_id, "Approve")
+    come_to(page, f"inbox/{ask.project}/{ask.ask_id}")
+    expect(page.locator(".fate h3")).to_have_text("You answered")
+    asked = page.locator(".asked")
+    expect(asked.locator(".action .cmd")).to_contain_text("rm -rf build")
+    expect(asked.locator(".action")).to_contain_text("db-1")
+    expect(asked.locator(".action-foot .mono")).to_contain_text(ask.digest[-4:])
+    expect(asked.locator("li")).to_have_count(2)
+    expect(asked.locator("li[data-chosen]")).to_contain_text("Approve")
+    assert isinstance(ask.terms, Terms)
+    expect(asked.locator(".receipt")).to_contain_text(f"{ask.terms.receipt_id}: not redeemed yet")
+    site.agent().redeem(ask.terms.receipt_id, action)
+    expect(asked.locator(".receipt")).to_contain_text("redeemed by ")
+    page.reload()
+    expect(page.locator(".asked .receipt")).to_contain_text("redeemed by ")
+
+
+def test_round_that_has_ended_keeps_its_questions_beside_the_answers(
+    page: Page, site: ThrowawayServer
+) -> None:
+    fields = [
+        Field("q1", "Which fox?", (Option("r", "Red"), Option("g", "Grey"))),
+        Field("q2", "Why that one?", free=True),
+    ]
+    handle = site.agent().open(Prompt("Foxes", fields=tuple(fields)))
+    ask = site.person("ana").answer(handle.ask_id, {"q1": "r", "q2": "it is fast"})
+    come_to(page, f"inbox/{ask.project}/{ask.ask_id}")
+    told = page.locator(".asked-field")
+    expect(told.first).to_contain_text("Which fox?")
+    expect(told.first.locator("li[data-chosen]")).to_contain_text("Red")
+    expect(told.first).to_contain_text("Grey")
+    expect(told.last).to_contain_text("Why that one?")
+    expect(told.last.locator("li[data-chosen]")).to_have_text("it is fast")
 
 
 def test_ask_that_ends_without_an_answer_says_how(new_page: Page, site: ThrowawayServer) -> None:
@@ -441,6 +497,15 @@ class TestOnAClock:
         expect(page.locator(".kept")).to_contain_text("because")
         expect(send_button(page)).to_have_count(0)
         assert handle.wait(PATIENCE).state is State.EXPIRED
+
+    def test_time_that_is_left_is_left_by_the_servers_clock(self, page: Page, site: ThrowawayServer) -> None:
+        """Also where that one is set while the page is open."""
+        site.agent().open("Why?", deadline=timedelta(minutes=100), consequence="deny")
+        page.goto("/")
+        open_card(page, "Why?")
+        expect(page.locator(".ask-head .tag")).to_contain_text(re.compile("1 h (40|3[0-9]) min left"))
+        self.clock.set(self.clock.at + timedelta(minutes=60))
+        expect(page.locator(".ask-head .tag")).to_contain_text(re.compile("(?<!h )(40|3[0-9]) min left"))
 
 
 def test_decline_with_a_reason_is_a_no_to_the_agent(

@@ -18,7 +18,7 @@ def test_signed_in_page_shows_who_it_is(page: Page, site: ThrowawayServer, misha
     """The fixture is what the tests of the page stand on: a person, at the inbox, with nothing in the address."""
     page.goto("/")
     mishaps.pardon("status of 401")
-    assert page.evaluate("fetch('/whoami').then((reply) => reply.status)") == 401  # the cookie is but a half
+    assert page.evaluate("fetch('/whoami').then((reply) => reply.status)") == 401  # it was not signed
     assert who(page) == "ana"
     assert page.url == f"{site.url}/"
 

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 import assent
-from assent import Choice, CompletionReport, Declined, Verb
+from assent import Choice, CompletionReport, Declined, StillOpen, Verb
 from assent.flows.confirm import How
 from assent.protocol.canonical import Json
 from assent.protocol.notification import NotificationStatus
@@ -385,13 +385,32 @@ def test_approval_gives_a_receipt_for_what_was_shown(
     expect_mine(page, "Approve")
 
 
+def test_approval_that_is_asked_again_shows_the_earlier_no(site: ThrowawayServer, page: Page) -> None:
+    """Who said no, with which words, and why the agent asks all the same."""
+    agent, ana = site.agent(), site.person()
+    action: Json = {"drop": "users.older_id"}
+    with pytest.raises(StillOpen):
+        agent.approve("Drop a column", action=action, wait=0)
+    ana.answer(ana.inbox()[0].ask_id, "Reject", reason="not on a Friday")
+    with pytest.raises(StillOpen) as lapsed:
+        agent.approve("Drop a column", action=action, again="It is <b>Monday</b>.", wait=0)
+    assert lapsed.value.ask is not None
+    come_to(page)
+    open_card(page, "Drop a column")
+    earlier = page.locator(".stakes-earlier")
+    expect(earlier).to_contain_text("ana said no to this action")
+    expect(earlier).to_contain_text("“not on a Friday”")
+    expect(earlier).to_contain_text("Asked again, in the asker's words: “It is <b>Monday</b>.”")
+    agent.withdraw(lapsed.value.ask.ask_id)
+
+
 @HANDS
 def test_approval_that_is_rejected_is_a_no_to_the_agent(
     page: Page, site: ThrowawayServer, agents: ThreadPoolExecutor, hand: Hand
 ) -> None:
     """And names who said so; no receipt was made."""
     agent = site.agent()
-    told = agents.submit(agent.approve, "Drop a column", action=ACTION, wait=PATIENCE)
+    told = agents.submit(agent.approve, "Drop a column", action={"drop": hand}, wait=PATIENCE)
     come_to(page)
     card = open_card(page, "Drop a column")
     expect(card.locator(".stakes-top")).to_contain_text("No risk was declared")

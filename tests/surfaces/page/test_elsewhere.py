@@ -59,7 +59,7 @@ def test_page_from_elsewhere_cannot_frame_fetch_or_post(
 ) -> None:
     """Each way in that is no link is refused before anything is looked for, with a good session in the browser."""
     frame = f'<iframe src="{site.url}/"></iframe>'
-    script = f'<script src="{site.url}/page/session.js"></script>'
+    script = f'<script src="{site.url}/page/app.js"></script>'
     form = f'<form method="post" action="{site.url}/sign-out"><button>Win</button></form>'
     replies: list[tuple[str, int]] = []
     blocked: list[str] = []
@@ -77,6 +77,6 @@ def test_page_from_elsewhere_cannot_frame_fetch_or_post(
             page.get_by_role("button", name="Win").click()
     ours = {(reply, status) for reply, status in replies if reply.startswith(site.url)}
     assert ours == {(f"{site.url}/", 403), (f"{site.url}/sign-out", 403)}
-    assert {f"{site.url}/page/session.js", f"{site.url}/whoami"} <= set(blocked)
+    assert {f"{site.url}/page/app.js", f"{site.url}/whoami"} <= set(blocked)
     page.goto("/")
     assert who(page) == "ana"

@@ -141,15 +141,25 @@ def test_press_of_the_pointer_wakes_keys(page: Page, site: ThrowawayServer) -> N
     expect(page.locator(".bar-mark")).to_contain_text("Reject")
 
 
-def test_letters_that_mean_nothing_here_are_words_and_keys_wait_again(
-    page: Page, site: ThrowawayServer
+@pytest.mark.parametrize(
+    ("kind", "lines"),
+    [
+        (Kind.APPROVAL, ["a yes\n", "a.\n", "b no\n", "ao\n", "bk\n", "Data first\nthen a\n"]),
+        (Kind.CONFIRM, ["no\n", "yo\n", "nj\n"]),
+    ],
+)
+def test_letters_that_mark_nothing_here_are_words_and_keys_wait_again(
+    page: Page, site: ThrowawayServer, kind: Kind, lines: list[str]
 ) -> None:
-    """Prose on a card whose keys count already: the first letter may mark, and nothing is sent or declined."""
-    handle = site.agent().open("Ship it?", ["Approve", "Reject"], kind=Kind.APPROVAL)
+    """Prose on a card whose keys count already: the first letter may mark, and nothing is sent or declined.
+
+    Also where a letter leads elsewhere and that is here: o to the oldest, j and k to the last and the first.
+    """
+    handle = site.agent().open("Ship it?", ["Approve", "Reject"] if kind is Kind.APPROVAL else [], kind=kind)
     keep_time(page, random.Random(1))
     sent = answers_of(page)
     page.goto("/")
-    for words in ("a yes\n", "a.\n", "b no\n", "Data first\nthen a\n"):
+    for words in lines:
         page.locator(".row").first.click()
         expect(page.locator(".askframe")).to_be_visible()
         page.evaluate("passTime(1_000)")
@@ -162,17 +172,27 @@ def test_letters_that_mean_nothing_here_are_words_and_keys_wait_again(
 # Marks
 
 
-@pytest.mark.parametrize("kind", ["approval", "destructive", "confirm"])
+@pytest.mark.parametrize("kind", ["approval", "destructive", "harmless", "confirm"])
 def test_mark_of_a_yes_is_not_remembered(page: Page, site: ThrowawayServer, kind: str) -> None:
-    """Neither by a page that is loaded anew nor by somebody who was elsewhere: Enter sends nothing."""
+    """Neither by a page that is loaded anew nor by somebody who was elsewhere: Enter sends nothing.
+
+    Nor is the harmless option beside one that cannot be undone.
+    """
     opens: dict[str, Callable[[], object]] = {
         "approval": lambda: approval(site, "This?"),
         "destructive": lambda: site.agent().open("This?", DROP),
+        "harmless": lambda: site.agent().open("This?", DROP),
         "confirm": lambda: site.agent().open("This?", kind=Kind.CONFIRM),
     }
     site.agent().open("Other?", DROP)
     opens[kind]()
-    label = {"approval": "Approve", "destructive": "Drop it", "confirm": "Yes, continue"}[kind]
+    labels = {
+        "approval": "Approve",
+        "destructive": "Drop it",
+        "harmless": "Keep it",
+        "confirm": "Yes, continue",
+    }
+    label = labels[kind]
     sent = answers_of(page)
     page.goto("/")
     for key in ("F5", "j"):

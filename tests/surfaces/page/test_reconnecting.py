@@ -14,7 +14,7 @@ from assent.testing.server import ThrowawayServer
 from tests.client.http.process import ServerProcess
 from tests.patience import PATIENCE
 from tests.surfaces.page.answering import open_card, send_button, shorten_the_beat
-from tests.surfaces.page.browsing import DESKTOP, Mishaps, new_context, session_state
+from tests.surfaces.page.browsing import DESKTOP, Mishaps, new_context, sign_in
 
 __all__: list[str] = []
 
@@ -23,7 +23,7 @@ AWAY = ("ERR_", "WebSocket connection", "status of 503")
 """What a browser writes on its console while nobody answers."""
 HEAR = """
 async () => {
-  const { onEvent } = await import("/page/live.js");
+  const { onEvent } = (await import("/page/app.js")).module_live;
   window.heard = [];
   onEvent(({ sequence }) => window.heard.push(sequence));
 }
@@ -101,8 +101,8 @@ def test_killed_server_that_is_started_again_is_found_again(browser: Browser) ->
         with ServerProcess(store.path) as server:
             mishaps = Mishaps(server.url)
             pardon_absence(mishaps)
-            state = session_state(server.url, secret)
-            context = new_context(browser, mishaps, theme="light", viewport=DESKTOP, storage_state=state)
+            session = sign_in(server.url, secret)
+            context = new_context(browser, mishaps, theme="light", viewport=DESKTOP, session=session)
             page = context.new_page()
             page.goto("/")
             open_card(page, "Which fox?")
@@ -257,7 +257,7 @@ def test_project_that_cannot_be_told_does_not_hide_the_others(
 
 LOOK_TWICE = """
 async () => {
-  const [{ connect }, { get }] = await Promise.all([import("/page/live.js"), import("/page/api.js")]);
+  const { module_live: { connect }, module_api: { get } } = await import("/page/app.js");
   for (let turn = 0; turn < 2; turn += 1) {
     void connect();
     for (let trip = 0; trip < 5; trip += 1) await get("/projects");

@@ -149,7 +149,7 @@ export default (cases) => cases.map(([ask, reply]) => keepable(ask, reply));
 
 
 def test_marks_that_one_enter_would_make_a_yes_of_are_never_kept(tmp_path: Path) -> None:
-    """Of approvals and confirms, and of what cannot be undone; words are, and marks that only sort."""
+    """Of approvals and confirms, and beside what cannot be undone; words are, and marks that only sort."""
     marked = {"keys": ["a"], "text": "", "isOwn": False}
     both = an_option("drop", destructive=True)
     cases = [
@@ -177,7 +177,7 @@ def test_marks_that_one_enter_would_make_a_yes_of_are_never_kept(tmp_path: Path)
         for ask, keys, text, why in cases
     ]
     told = call(tmp_path, KEPT, given)
-    assert [each["fields"]["q1"]["keys"] for each in told] == [[], [], [], [], ["keep"], ["red"]]
+    assert [each["fields"]["q1"]["keys"] for each in told] == [[], [], [], [], [], ["red"]]
     assert [each["fields"]["q1"]["text"] for each in told] == ["", "", "smaller", "", "", "green"]
     assert told[0]["reason"] == "because"
     assert all([*each["fields"]] == ["q1"] for each in told)

@@ -23,7 +23,7 @@ document.addEventListener("securitypolicyviolation", (event) =>
 _LOOK = """
 () => {
   const root = document.getElementById("root");
-  const tags = new Set(`A ABBR ASIDE B BLOCKQUOTE BR BUTTON CAPTION CODE DD DETAILS DIALOG DIV DL DT EM FIELDSET FORM H1
+  const tags = new Set(`A ABBR ASIDE B BDI BLOCKQUOTE BR BUTTON CAPTION CODE DD DETAILS DIALOG DIV DL DT EM FIELDSET FORM H1
     H2 H3 H4 H5 H6 HEADER FOOTER HR I INPUT KBD LABEL LEGEND LI MAIN NAV OL OPTION P PRE S SECTION SELECT SMALL SPAN
     STRONG SUMMARY TABLE TBODY TD TEXTAREA TFOOT TH THEAD TIME TR UL FIGURE FIGCAPTION OUTPUT svg g path rect circle
     line text use symbol polyline polygon title desc defs ellipse clipPath pattern tspan`.split(/\\s+/));

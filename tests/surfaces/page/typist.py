@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import timedelta
-from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -26,7 +25,14 @@ from assent.protocol.prompt import Option
 from assent.testing import throwaway
 from assent.testing.clock import FakeClock
 from assent.testing.server import ThrowawayServer
-from tests.surfaces.page.browsing import DESKTOP, Mishaps, a_browser, new_context, session_state
+from tests.surfaces.page.browsing import (
+    DESKTOP,
+    Mishaps,
+    a_browser,
+    new_context,
+    serve_without,
+    sign_in,
+)
 
 __all__ = ["FAULTS", "TWINS", "Typing", "Typist", "keep_time", "sit_down", "sit_down_at"]
 
@@ -143,8 +149,8 @@ TWINS = {
     ),
     "remembering": _Twin(
         "reply.js",
-        "  const isYes = ask.kind",
-        "  return reply;\n  const isYes = ask.kind",
+        "  const isGrave =",
+        "  return reply;\n  const isGrave =",
         "_come_back",
         FAULTS[0],
     ),
@@ -174,8 +180,8 @@ def sit_down_at(
 ) -> Typing:
     """Do the same with a browser and a site that are there."""
     mishaps = Mishaps(site.url)
-    state = session_state(site.url, site.token(Role.HUMAN, "ana"))
-    context = new_context(browser, mishaps, theme="light", viewport=DESKTOP, storage_state=state)
+    session = sign_in(site.url, site.token(Role.HUMAN, "ana"))
+    context = new_context(browser, mishaps, theme="light", viewport=DESKTOP, session=session)
     pages = [context.new_page() for _ in range(_TABS_OF_A_TWIN if twin else _TABS)]
     for page in pages:
         _unguard(page, twin)
@@ -197,13 +203,7 @@ def _unguard(page: Page, twin: str) -> None:
     if not twin:
         return
     lacks = TWINS[twin]
-    source = Path(__file__).parents[3] / "src/assent/surfaces/http/page" / lacks.module
-    text = source.read_text(encoding="utf-8")
-    assert lacks.given in text, f"{lacks.module} no longer has the line that {twin} takes out."
-    body = text.replace(lacks.given, lacks.instead, 1)
-    page.route(
-        f"**/page/{lacks.module}", lambda route: route.fulfill(content_type="text/javascript", body=body)
-    )
+    serve_without(page, lacks.module, lacks.given, lacks.instead)
 
 
 def _key_event(character: str) -> dict[str, str | float]:
@@ -262,6 +262,8 @@ class Typist:
         self._pressed_at = 0.0
         """When the last key was pressed, in real time: by the hand that types, however late the machine takes it."""
         self._meant: set[str] = set()
+        self._last = ""
+        """What was done last, and the keys that were pressed in it."""
         self._numbers = (f"{chance.randrange(1_000_000)}.{number}" for number in itertools.count(1))
         self.told = Typing(Counter(), [])
 
@@ -287,6 +289,7 @@ class Typist:
                 break
             page, line = self._chance.choice(self._lines)
             [deed] = self._chance.choices([each for each, _ in deeds], [weight for _, weight in deeds])
+            self._last = f"{deed.__name__}: "
             deed(page, line)
             expect(page.locator(".bar").get_by_text("Sending", exact=True)).to_have_count(0)
             self._judge()
@@ -403,6 +406,7 @@ class Typist:
         return " ".join(words) + self._chance.choice((" ", ".\n", "!\n\n"))
 
     def _press(self, page: Page, line: CDPSession, text: str, *, thinks: bool = False) -> None:
+        self._last += f"{text!r} at {self._shown.get(page)} "
         if self._is_real:
             self._press_by_hand(page, line, text, thinks=thinks)
             return
@@ -524,4 +528,5 @@ class Typist:
             end = told.get("answer") or told["outcome"]
             if end["by"] == "human:ana" and told["ask_id"] not in self._meant:
                 self._open.pop(told["ask_id"], None)
-                self.told.faults.append(("answers that nobody meant", f"{record.type}: {end}"))
+                said = f"{record.type} of {told['ask_id']}: {end}, after {self._last}"
+                self.told.faults.append(("answers that nobody meant", said))

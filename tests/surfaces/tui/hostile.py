@@ -31,7 +31,7 @@ from tests.run_samples import new_frame, new_run
 from tests.samples import new_ask
 from tests.surfaces.page.payloads import PAYLOADS
 from tests.surfaces.tui.sights import NOW
-from torture.hostile_cases import hidden_in, texts
+from torture.hostile_cases import hidden_in, texts, without_joints
 
 __all__ = [
     "COUNT",
@@ -41,9 +41,11 @@ __all__ = [
     "hostile_runs",
     "hostile_texts",
     "hostile_views",
+    "read_ask",
 ]
 
 COUNT = 5_000
+_FEW = 400
 _FINALS = "ABCDEFGHIJKLMPSTXZ`abcdefghijklmnpqrstuvwxyz{|}~@"
 _OPENERS = ("\x1b", "\x1b\x1b", "a\x1b", "\x00\x1b", "\u200b\x1b", "\r\x1b", "\n\x1b", "\x1b\\\x1b")
 _STRINGS = {"P": "+q544e", "X": "note", "^": "note", "_": "Gf=100;AAAA", "]": "0;owned", "k": "title"}
@@ -155,7 +157,7 @@ def _is_whole(text: str) -> bool:
 
 def controls_in(shown: str) -> list[str]:
     """Return what a terminal would obey, or a reader not see, in a line that is drawn."""
-    return sorted(found for character in set(shown) for found in _judge(character))
+    return sorted(found for character in set(without_joints(shown)) for found in _judge(character))
 
 
 @cache
@@ -214,6 +216,20 @@ def hostile_asks(text: str, number: int = 1) -> list[Ask]:
         new_ask(first + 7, text, prompt=plain, state=State.SUPERSEDED, outcome=anew, **names),
         new_ask(first + 8, text, prompt=plain, ask_id=AskId(text), **names),
     ]
+
+
+def read_ask(text: str, number: int) -> Ask:
+    """Return an approval with a text in each part, as a store would let it in; one that fills a screen is in one only."""
+    few = text[:_FEW]
+    action: dict[str, Any] = {
+        "argv": [few, few],
+        "command": text,
+        "list": [few, 9007199254740993, False],
+        "numbers": {"big": 18446744073709551615, "text": "true", "true": True},
+        "value": few,
+    }
+    prompt = approval_prompt(f"T {few}", action, body=few, risk=few)
+    return new_ask(number, "shop", kind=Kind.APPROVAL, prompt=prompt, asker="agent:coder", opened_at=NOW)
 
 
 def hostile_runs(text: str) -> tuple[BoardRun, ...]:

@@ -1,10 +1,12 @@
 """The inbox as a program on a pty, with hostile texts in its feed; and what of the bytes that it writes is obeyed.
 
-Run as a module it is the program: the texts come as JSON in the file that it is given.
+Run as a module it is the program: the texts come as JSON in the file that it is given. With `read` behind it, each text
+stands in an ask by itself, on a screen that is long enough for all of it.
 """
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import json
 import os
@@ -31,14 +33,18 @@ from assent.surfaces.tui.draft import Drafts
 from assent.surfaces.tui.view import RunDetail, Snapshot
 from assent.surfaces.tui.wish import Claim, Control, Send, Withdraw
 from tests.patience import PATIENCE
-from tests.surfaces.tui.hostile import controls_in, hostile_asks, hostile_detail, hostile_runs
+from tests.surfaces.tui.hostile import controls_in, hostile_asks, hostile_detail, hostile_runs, read_ask
 from tools.warm import spawn
+from torture.hostile_cases import without_joints
 
-__all__ = ["ALLOWED", "PACKED", "Seen", "obeyed_in", "sit"]
+__all__ = ["ALLOWED", "PACKED", "UNDRAWN", "Card", "Seen", "obeyed_in", "read_cards", "sit"]
 
 PACKED = 25
 """So many texts stand in one ask."""
 _WIDTH, _HEIGHT = 120, 36
+_LONG_HEIGHT = 160
+UNDRAWN = dict.fromkeys((0x200D, 0xFE0F, 0x20E3))
+"""The emulator drops all that stands behind a sign without width that is no accent, so they are taken out before."""
 
 ALLOWED = re.compile(
     r"""
@@ -68,7 +74,7 @@ class Seen(NamedTuple):
 def obeyed_in(written: bytes) -> list[str]:
     """Return what is left that is obeyed or hidden, once all is taken out that the program itself writes."""
     text = written.decode()
-    left = ALLOWED.sub("", text)
+    left = without_joints(ALLOWED.sub("", text))
     found = controls_in(left)
     if not found:
         return []
@@ -120,15 +126,24 @@ class _Feed:
         """There is nothing to let go of."""
 
 
+class _Shelf(_Feed):
+    """A feed in which each text has an ask of its own."""
+
+    def __init__(self, texts: Sequence[str]) -> None:
+        super().__init__(texts[:1])
+        self._asks = tuple(read_ask(text, number) for number, text in enumerate(texts, start=1))
+
+
 # The person
 
 
 class _Person:
     """Somebody who looks at a pty and presses keys."""
 
-    def __init__(self, arguments: Sequence[str]) -> None:
+    def __init__(self, arguments: Sequence[str], height: int = _HEIGHT) -> None:
+        self._height = height
         self._master, slave = pty.openpty()
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", _HEIGHT, _WIDTH, 0, 0))
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, pack("HHHH", height, _WIDTH, 0, 0))
         # A size in the environment, as a test runner's, would count before that of the terminal.
         left_out = {*AGENT_MARKS, "COLUMNS", "LINES"}
         marks = {name: value for name, value in os.environ.items() if name not in left_out}
@@ -142,9 +157,10 @@ class _Person:
             start_new_session=True,
         )
         os.close(slave)
-        self._screen = pyte.Screen(_WIDTH, _HEIGHT)
-        self._stream = pyte.ByteStream(self._screen)
-        self._rows = [""] * _HEIGHT
+        self._screen = pyte.Screen(_WIDTH, height)
+        self._stream = pyte.Stream(self._screen)
+        self._decoder = codecs.getincrementaldecoder("utf-8")()
+        self._rows = [""] * height
         self.written = b""
 
     def read(self, seconds: float = 0.05) -> bool:
@@ -156,16 +172,26 @@ class _Person:
         except OSError:
             return False
         self.written += more
-        self._stream.feed(more)
+        self._stream.feed(self._decoder.decode(more).translate(UNDRAWN))
         return bool(more)
 
     def _text(self) -> str:
         # Not the emulator's own: it fails where one half of a wide character was drawn over, and draws all rows anew.
-        for row in self._screen.dirty & set(range(_HEIGHT)):
+        for row in self._screen.dirty & set(range(self._height)):
             cells = self._screen.buffer[row]
             self._rows[row] = "".join(cells[at].data for at in range(_WIDTH))
         self._screen.dirty.clear()
         return "\n".join(self._rows)
+
+    def card(self) -> Card:
+        """Return what stands on the screen now, between its head and its foot."""
+        self._text()
+        return Card(
+            tuple(
+                (row[1:].rstrip(), bool(self._screen.buffer[number][_WIDTH - 2].data.strip()))
+                for number, row in enumerate(self._rows)
+            )
+        )
 
     def until(self, *wanted: str) -> None:
         """Wait until all of this is seen."""
@@ -221,5 +247,58 @@ def sit(texts: Sequence[str]) -> Seen:
         return Seen(person.written, count)
 
 
+class Card(NamedTuple):
+    """The rows of an ask as a terminal shows them, and whether each is full: then the next one goes on with its word."""
+
+    rows: tuple[tuple[str, bool], ...]
+
+    def read(self, first: str, more: str, also: str = "", *, is_exact: bool = True) -> str:
+        """Return what the rows say that begin so, or so where they go on; but for line ends, which are blanks.
+
+        What begins with `also` goes on, too, and that is told.
+        """
+        told = ""
+        is_in = False
+        for row, is_full in self.rows:
+            if not is_in and not told and row == first.rstrip():
+                is_in = True  # what follows is a word too long for the rest of this row
+                continue
+            head = first if not is_in else more
+            is_new = is_in and bool(also) and row.startswith(also)
+            is_in = is_new or row.startswith(head) or (is_in and row == head.rstrip())
+            if is_in:
+                part = row if is_new else row[len(head) :]
+                is_gap = is_exact and not part
+                told += " " * (_WIDTH - 2 - len(head)) if is_gap else part + " " * (not is_full)
+            elif told:
+                break
+        return told.rstrip()
+
+
+def read_cards(texts: Sequence[str]) -> dict[int, Card]:
+    """Look at an ask for each text, whole; return what each showed, by its number."""
+    found: dict[int, Card] = {}
+    with tempfile.TemporaryDirectory(prefix="assent-") as folder:
+        path = Path(folder) / "texts.json"
+        path.write_text(json.dumps(list(texts)), encoding="utf-8")
+        person = _Person([str(path), "read"], _LONG_HEIGHT)
+        try:
+            person.until(f"Ask 1 of {len(texts)}", "Keys ready")
+            for number in range(1, len(texts) + 1):
+                person.press("v", "Esc back")
+                card = person.card()
+                shown = next(row for row, _ in card.rows if row.startswith("APPROVAL"))
+                found[int(shown[-6:])] = card
+                person.press("v", f"Ask {number} of {len(texts)}", "? keys")
+                if number < len(texts):
+                    person.press("j", f"Ask {number + 1} of {len(texts)}")
+            person.leave()
+        finally:
+            person.close()
+    return found
+
+
 if __name__ == "__main__":
-    InboxApp(_Feed(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))), Drafts(None), "ana").run()
+    given = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    feed = _Feed(given) if sys.argv[2:] != ["read"] else _Shelf(given)
+    InboxApp(feed, Drafts(None), "ana").run()

@@ -1,10 +1,15 @@
 """Agent text never drives the terminal: a fortieth of five thousand hostile ones here, all of them in `make torture`."""
 
+import re
+import shlex
+
 import pytest
 
+from assent.protocol.display import display, display_exact
 from assent.surfaces.tui.screen import compose
+from tests.surfaces.page.payloads import READ
 from tests.surfaces.tui.hostile import COUNT, controls_in, hostile_texts, hostile_views
-from tests.surfaces.tui.on_a_pty import obeyed_in, sit
+from tests.surfaces.tui.on_a_pty import UNDRAWN, obeyed_in, read_cards, sit
 
 __all__: list[str] = []
 
@@ -49,3 +54,35 @@ def test_hostile_texts_on_a_real_terminal_write_nothing_but_what_textual_writes(
     seen = sit(texts)
     assert seen.asks >= len(texts) // seen.packed
     assert obeyed_in(seen.written) == []
+
+
+def laid(shown: str) -> str:
+    """Return a text as rows can tell it: a line end as a blank, a tab as four."""
+    shown = shown.translate(UNDRAWN)
+    return re.sub(r" *\n", " ", shown.replace("<U+000A>\n", "<U+000A> ").replace("\t", "    ")).rstrip()
+
+
+def test_what_is_read_on_a_terminal_is_what_was_written() -> None:
+    """On a real terminal, in every part of an approval; of what will run to the last blank, with line ends as marks."""
+    cards = read_cards(list(READ.values()))
+    assert sorted(cards) == list(range(1, len(READ) + 1))
+    seen = 0
+    for number, (name, text) in enumerate(READ.items(), start=1):
+        card, few, exact = cards[number], text[:400], display_exact(text[:400])
+        argv, command = display_exact(shlex.join([few, few])), display_exact(text)
+        values = f'["{exact}", 9007199254740993, false] big: 18446744073709551615 text: "true" true: true value: "{exact}"'
+        for wanted, found in (
+            (f"{argv}\n$ {command}", card.read("$ ", "  ", "$ ")),
+            (values, card.read(": list: ", ": ")),
+        ):
+            assert laid(found) == laid(wanted), name
+            seen += 2 + 4 * (wanted is values)
+        for wanted, found in (
+            (few.strip(), card.read("T ", ": ", is_exact=False)),
+            (few, card.read("! ", "! ", is_exact=False).removesuffix("(declared by the asker)")),
+            (few, card.read("-- agent:coder wrote", ": ", is_exact=False)),
+        ):
+            shown = display(wanted).translate(UNDRAWN)
+            assert "".join(found.split()).endswith("".join(shown.split())), name
+            seen += 1
+    assert seen == 11 * len(READ)

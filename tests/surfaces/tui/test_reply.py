@@ -149,20 +149,24 @@ def test_enter_names_the_stakes_of_what_is_marked() -> None:
     assert send_label(make_ask(ROUND), Reply()) == "Send all 3"
 
 
-@pytest.mark.parametrize("marked", ["Approve", "drop"])
-def test_reply_that_is_found_again_has_no_mark_that_cannot_be_undone(marked: str) -> None:
-    """Nothing destructive is marked beforehand, not even by the same person a moment ago."""
-    prompt = APPROVAL if marked == "Approve" else ONE
-    reply = mark(Reply(), prompt.fields[0], marked)
-    assert fit_reply(make_ask(prompt), reply) == Reply()
+@pytest.mark.parametrize(
+    ("kind", "marked"), [("approval", "Approve"), ("one", "drop"), ("one", "SQLite"), ("confirm", "yes")]
+)
+def test_reply_that_is_found_again_has_no_mark_that_one_key_would_make_a_yes_of(
+    kind: str, marked: str
+) -> None:
+    """Nothing is marked beforehand where something cannot be undone, not even by the same person a moment ago."""
+    prompt, sort = KINDS[kind]
+    reply = Reply({prompt.fields[0].name: FieldReply((marked,))})
+    assert fit_reply(make_ask(prompt, kind=sort), reply) == Reply()
 
 
 def test_reply_that_is_found_again_has_only_what_the_ask_offers() -> None:
     """A draft is a file: whatever it says, it chooses nothing that is not there."""
     strange = Reply(
-        {"q1": FieldReply(("SQLite", "format disk"), "x", is_own=True), "q9": FieldReply(("a",))}, "discard"
+        {"q1": FieldReply(("City 3", "format disk"), "x", is_own=True), "q9": FieldReply(("a",))}, "discard"
     )
-    assert fit_reply(make_ask(), strange) == Reply({"q1": FieldReply(("SQLite",))})
+    assert fit_reply(make_ask(LONG), strange) == Reply({"q1": FieldReply(("City 3",))})
 
 
 def test_list_of_more_than_nine_options_goes_by_numbers() -> None:

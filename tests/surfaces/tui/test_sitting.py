@@ -392,14 +392,14 @@ def test_ask_that_somebody_else_ended_keeps_the_draft_and_sends_nothing_more() -
 
 def test_answer_that_came_too_late_is_said_to_be_lost_and_kept(tmp_path: Path) -> None:
     """The agent was told somebody else's."""
-    ask = make_ask()
+    ask = make_ask(OWN)
     table = Table(ask, folder=tmp_path)
     table.read("b", "enter")
-    table.sitting.learn(ended(ask, q1=("PostgreSQL",)), Fate.LOST)
+    table.sitting.learn(ended(ask, q1=("30 seconds",)), Fate.LOST)
     assert table.sitting.view.fates == {ask.ask_id: Fate.LOST}
     assert not table.sitting.view.sending
     again = Table(ask, folder=tmp_path)
-    assert again.sitting.view.reply.of("q1").keys == ("SQLite",)
+    assert again.sitting.view.reply.of("q1").keys == ("5 minutes",)
 
 
 def test_answer_that_counted_though_the_line_broke_is_ones_own() -> None:
@@ -448,10 +448,10 @@ def test_decline_on_its_way_is_not_sent_twice_nor_overtaken_by_an_answer() -> No
 
 def test_refusal_says_which_ask_it_was_when_another_is_open() -> None:
     """And that one can be sent again."""
-    table = Table(make_ask(), make_ask(OWN, "a2", minutes=3))
+    table = Table(make_ask(OWN), make_ask(OWN, "a2", minutes=3))
     table.read("b", "enter", "j")
     table.sitting.refuse("Not now.", "ask_a1")
-    assert table.sitting.view.problem == "Which database?: Not now."
+    assert table.sitting.view.problem == "How old may a page be?: Not now."
     assert isinstance(table.press("k", "enter"), Send)
 
 

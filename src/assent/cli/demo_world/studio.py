@@ -9,11 +9,15 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 __all__ = ["share"]
+
+_REMOVE_SECONDS = 5.0
+_LOOK_SECONDS = 0.05
 
 
 @contextmanager
@@ -38,6 +42,16 @@ def _leave(handle: int, folder: Path) -> None:
     except BlockingIOError:
         return
     else:
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder)
     finally:
         os.close(handle)
+
+
+def _remove(folder: Path) -> None:
+    """Remove it. A program that an agent had started, and that is ending now, may put one more file there meanwhile."""
+    until = time.monotonic() + _REMOVE_SECONDS
+    while True:
+        shutil.rmtree(folder, ignore_errors=True)
+        if not folder.exists() or time.monotonic() > until:
+            return
+        time.sleep(_LOOK_SECONDS)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Generator, Mapping
 from contextlib import suppress
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 import httpx2
@@ -24,6 +25,7 @@ from assent.client.boot import boot_milliseconds
 from assent.protocol.boot_time import (
     CLOCK_HEADER,
     NOT_AFTER_HEADER,
+    NOW_HEADER,
     BootTime,
     parse_boot_time,
     render_boot_time,
@@ -89,6 +91,8 @@ class Line:
         self.url = url
         self.has_answered = False
         self._boot, self._ahead, self._heard_at = "", 0, 0
+        self._now: tuple[datetime, int] | None = None
+        """The moment by the clock of the server's store, and when it was heard."""
 
     def hear(self, headers: Mapping[str, str]) -> None:
         """Note what the server's clock says."""
@@ -96,6 +100,16 @@ class Line:
             told, now = parse_boot_time(headers[CLOCK_HEADER]), boot_milliseconds()
             # By now its clock says more: whatever is reckoned by this is too early, and never too late.
             self._boot, self._ahead, self._heard_at = told.boot, told.milliseconds - now, now
+        with suppress(KeyError, ValueError):
+            self._now = datetime.fromisoformat(headers[NOW_HEADER]).astimezone(UTC), boot_milliseconds()
+
+    @property
+    def now(self) -> datetime | None:
+        """The moment by the clock of the server's store; None before it was heard."""
+        if self._now is None:
+            return None
+        told, heard_at = self._now
+        return told + timedelta(milliseconds=boot_milliseconds() - heard_at)
 
     @property
     def knows_clock(self) -> bool:

@@ -140,6 +140,7 @@ def _approval(command: RequestApproval) -> Ordered:
         deadline.total_seconds() if isinstance(deadline, timedelta) else deadline,
         command.consequence,
         command.escalate_to,
+        command.again,
     )
     return Ordered("request_approval", body=body, told=lambda reply: reply.receipt or reply.ask)
 

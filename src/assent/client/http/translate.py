@@ -73,6 +73,7 @@ def ask_body(command: OpenAsk) -> AskBody:
         deadline=deadline.total_seconds() if isinstance(deadline, timedelta) else deadline,
         consequence=command.consequence,
         escalate_to=command.escalate_to,
+        again=command.again,
     )
 
 

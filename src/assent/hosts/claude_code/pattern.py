@@ -2,7 +2,9 @@
 
     Bash            every command
     Bash(rm *)      a command in which some word begins `rm`, wherever it stands: after `cd x &&`, in `bash -c "…"`
-    Edit(*.sql)     a file by its path, whichever tool changes it; `src/**/*.sql` has `src/a.sql`, too
+    Bash(git push)  also with options between the words, as in `git -C x push`
+    Bash(rm -rf *)  an option wherever it stands behind, and as `-fr`, `-r -f` or `--recursive --force`
+    Edit(*.sql)     a file by its path, whichever tool changes it; `src/**/*.sql` has `src/a.sql`, too; so has Write(*.sql)
     mcp__shop       all tools of a server, as is `mcp__shop__*`; in brackets, any text of their input
 
 Rule 1: in doubt it matches. Asking a person once too often costs a moment; once too seldom is what the pattern is for.
@@ -47,9 +49,15 @@ _BEFORE_DOMAIN = re.compile(r"^domain:\s*")
 _WORD_BEGINS = r"(?:^|(?<=[\s;&|(){}$`/=<>!:@,\[]))"
 _WORD_ENDS = r"(?=$|[\s;&|(){}$`<>/,*?\[])"
 _FOLDER_BEGINS = "(?<![^/])"
-_SPELLING = re.compile(r"(?:\\\r?\n|[\"'\\])+")
-"""Marks that a shell takes away: `r''m` is `rm`, and so is what goes on in the next line."""
-_WILD = re.compile(r"(?P<folders>(?:\*{2,}/)+)|(?P<star>\*+)|\?|\[[!^]?\]?[^\]]*\]")
+_GAP = r"""\s+(?:(?:-|\w+=)[^\s;&|]*\s+(?:(?:"[^"]*"|'[^']*'|[^-\s;&|][^\s;&|]*)\s+)?){0,50}"""
+"""Between two words of a command: options, of which each may have a value, and variables; so many that it takes no time."""
+_OPTION = re.compile(
+    r"\s+(?:--(?P<long>\w[\w-]*)(?:=(?P<value>\S*))?|-(?P<short>[a-z]+))(?=\s|$)", re.IGNORECASE
+)
+_COMMANDS = re.compile(r"[^;&|\n]+")
+_SPELLING = re.compile(r"(?:\\\r?\n|[\"'\\]|\$IFS\b|\$\{IFS\})+")
+"""Marks that a shell takes away, or reads as a blank: `r''m` is `rm`, and so is what goes on in the next line."""
+_WILD = re.compile(r"(?P<words>\s\*+\s)|(?P<folders>(?:\*{2,}/)+)|(?P<star>\*+)|\?|\[[!^]?\]?[^\]]*\]")
 
 Find = Callable[[str], bool]
 
@@ -94,8 +102,8 @@ def matcher_of(patterns: list[str]) -> str:
 
 
 def _names(tool: str) -> tuple[str, ...]:
-    """Return what a pattern's tool stands for, as in the host's own rules: a server for all of its tools."""
-    if tool == _EDITING[0]:
+    """Return what a pattern's tool stands for: a server for all of its tools, and one that changes files for all that do."""
+    if tool in _EDITING:
         return _EDITING
     is_server = tool.startswith(_SERVER) and "__" not in tool.removeprefix(_SERVER).rstrip("*")
     return (tool, f"{tool}__*") if is_server and not tool.endswith("*") else (tool,)
@@ -134,7 +142,7 @@ def _finder(text: str, key: str) -> Find:
         return lambda path: any(map(search, _ways_to(path)))
     if key == "url":
         text = _BEFORE_DOMAIN.sub("", text)
-    searches = [_searcher(way) for way in _spellings(text)]
+    searches = [_command_searcher(way) for way in _spellings(text)]
     return lambda given: any(search(way) for search in searches for way in _spellings(given))
 
 
@@ -153,23 +161,59 @@ def _ways_to(path: str) -> tuple[str, ...]:
         return (path,)  # no file has such a name
 
 
-def _searcher(text: str) -> Find:
-    """Return what finds a text with wildcards, beginning at any word."""
+def _command_searcher(text: str) -> Find:
+    """Return what finds words of a command with other options between them, and its own options at any place in it."""
+    options = [
+        re.compile(f"(?:^|\\s){option}", re.IGNORECASE).search
+        for found in _OPTION.finditer(text)
+        for option in _options(found)
+    ]
+    search = _searcher(_OPTION.sub("", text), _GAP)
+    if not options:
+        return search
+    return lambda given: any(
+        search(command) and all(find(command) for find in options) for command in _commands(given)
+    )
+
+
+def _options(found: re.Match[str]) -> Iterator[str]:
+    """Give the regular expressions of an option: by its name, or by the letter that it begins with."""
+    if found["short"]:
+        yield from (f"-(?:[a-z]*{letter}|-{letter})" for letter in found["short"])
+    else:
+        value = rf"(?:=|\s+){re.escape(found['value'])}" if found["value"] else ""
+        yield f"(?:--{found['long']}{value}|-[a-z]*{found['long'][0]})"
+
+
+def _commands(text: str) -> list[str]:
+    """Return the commands of a line; all as one where a quoted word may hold what would part them."""
+    return [text] if re.search("[\"'\\\\]", text) else _COMMANDS.findall(text)
+
+
+def _searcher(text: str, gap: str = r"\s+") -> Find:
+    """Return what finds a text with wildcards, beginning at any word; `gap` is what stands for its blanks."""
     # `rm *` is `rm` with anything or nothing behind it.
     is_open = text.endswith("*")
     stem = text.rstrip("*").rstrip() if text.endswith(" *") else text.rstrip("*")
     end = _WORD_ENDS if not is_open or text.endswith(" *") else ""
-    search = re.compile(f"{_WORD_BEGINS}{_regex(stem)}{end}", re.DOTALL | re.IGNORECASE).search
+    search = re.compile(f"{_WORD_BEGINS}{_regex(stem, gap)}{end}", re.DOTALL | re.IGNORECASE).search
     return lambda given: search(given) is not None
 
 
-def _regex(text: str) -> str:
+def _regex(text: str, gap: str) -> str:
     """Return the regular expression of a text with wildcards. No text makes it slow: what a star skipped stays so."""
+
+    def escape(piece: str) -> str:
+        return gap.join(map(re.escape, re.split(r"\s+", piece)))
+
     pieces, fixed, at = [], "", 0
     for wild in _WILD.finditer(text):
-        fixed += re.escape(text[at : wild.start()])
+        fixed += escape(text[at : wild.start()])
         at = wild.end()
-        if wild["star"] or wild["folders"]:
+        if wild["words"]:  # in `git * push` there may be no word between
+            pieces.append(rf"{fixed}\s")
+            fixed = r"(?<=\s)"
+        elif wild["star"] or wild["folders"]:
             pieces.append(fixed)
             fixed = _FOLDER_BEGINS if wild["folders"] else ""  # in `src/**/x` there may be no folder between
         elif wild[0] == "?":
@@ -177,7 +221,7 @@ def _regex(text: str) -> str:
         else:
             one_of = translate(wild[0])[: -len(r"\Z")]
             fixed += f"(?:{re.escape(wild[0])}|{one_of})"
-    first, *others = [*pieces, fixed + re.escape(text[at:])]
+    first, *others = [*pieces, fixed + escape(text[at:])]
     if not others:
         return first
     *middle, last = others

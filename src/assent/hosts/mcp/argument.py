@@ -114,6 +114,15 @@ class RequestApproval(Waiting, frozen=True, kw_only=True):
         Annotated[int, Meta(ge=1, le=MAX_LIFE_SECONDS, description="How long the receipt is good for.")]
         | None
     ) = None
+    again: (
+        Annotated[
+            str,
+            Meta(
+                description="Why you ask although a person said no to the same action. They see their no and this reason."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
 
 class RedeemApproval(_Given, frozen=True, kw_only=True):

@@ -28,7 +28,7 @@ from assent.hosts.mcp.told import Told, tell_ended, tell_inbox
 from assent.protocol.approval import is_approved, render_rejection
 from assent.protocol.ask import Ask, Kind
 from assent.protocol.display import display, quote
-from assent.protocol.error import BadPromptError, BadRequestError, PathRefusedError, StillOpen
+from assent.protocol.error import BadPromptError, BadRequestError, PathRefusedError, RejectedBefore, StillOpen
 from assent.protocol.gate import Context
 from assent.protocol.prompt import Option, Prompt, question
 from assent.protocol.receipt import Receipt, render_granting
@@ -120,9 +120,15 @@ def _request_approval(calls: Calls, given: argument.RequestApproval, name: str, 
             body=given.body,
             key=name,
             life=timedelta(seconds=given.life_seconds or DEFAULT_LIFE_SECONDS),
+            again=given.again or "",
         )
 
-    told = yield from request()
+    try:
+        told = yield from request()
+    except RejectedBefore as before:
+        refusal = f"Not approved: {before.message} Do not do it."
+        content = {} if before.ask is None else tell_ended(before.ask).content
+        return Told(refusal, content | {"state": "rejected", "code": before.code, "message": refusal})
     if isinstance(told, Ask):
         if told.is_open:
             raise StillOpen(ask=told)

@@ -22,6 +22,7 @@ from assent.protocol.error import (
     StoreRefusedError,
 )
 from assent.storage.postgres.batch import run_batch
+from assent.storage.postgres.clock import DatabaseClock
 
 __all__ = [
     "BUSY_MILLISECONDS",
@@ -75,8 +76,9 @@ SELECT set_config('search_path', '{SCHEMA}', false),
   set_config('default_transaction_isolation', 'read committed', false),
   CASE WHEN current_setting('synchronous_commit') IN ('off', 'local')
     THEN set_config('synchronous_commit', 'on', false) END,
-  current_setting('server_encoding'), current_setting('server_version_num')::int
-"""
+  current_setting('server_encoding'), current_setting('server_version_num')::int,
+  (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
+"""  # noqa: S608 - our own words
 _OLDEST = 140_000
 _BOUNDS = 170_000
 """The first version that ends a transaction which lasts too long."""
@@ -113,8 +115,8 @@ class Address:
         self.is_local = urlsplit(url).hostname in {None, "", "localhost", "127.0.0.1", "::1"}
 
 
-def connect(address: Address) -> Connection:
-    """Open one connection; each statement is a transaction of its own until somebody says BEGIN.
+def connect(address: Address, clock: DatabaseClock | None = None) -> Connection:
+    """Open one connection; each statement is a transaction of its own until somebody says BEGIN. `clock` is set by it.
 
     Raises:
         StoreAwayError: nobody answers there.
@@ -132,7 +134,9 @@ def connect(address: Address) -> Connection:
             # One type for all whole numbers: else each size would be a statement of its own to prepare.
             connection.adapters.register_dumper(int, Int8Dumper)
             connection.adapters.register_dumper(int, Int8BinaryDumper)
-            *_, encoding, version = connection.execute(_SETTINGS).fetchone() or ("", 0)
+            *_, encoding, version, now = connection.execute(_SETTINGS).fetchone() or ("", 0, 0)
+            if clock is not None:
+                clock.hear(now)
         if encoding != "UTF8":
             raise StoreRefusedError(f"The database {address.name} keeps {encoding}; Assent needs UTF8.")
         if version < _OLDEST:

@@ -41,6 +41,7 @@ class PostgresEnd:
         store.migrate()
         self.name = store.url
         self._address = store.address
+        self.clock = store.clock
         self._connection = connect(store.address)
         self._is_moment = False
         self._own: tuple[PostgresSession, SqlTransaction] | None = None
@@ -138,7 +139,7 @@ class PostgresEnd:
 
     def transaction(self) -> SqlTransaction:
         """Return the store's own transaction, on what is written so far."""
-        session = PostgresSession(self._connection, self._queries, may_wait=True)
+        session = PostgresSession(self._connection, self._queries, self.clock, may_wait=True)
         session.has_begun = True
         transaction = SqlTransaction(session)
         self._own = (session, transaction)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import socket
 import threading
-import time
 from collections.abc import Callable
 from contextlib import AbstractContextManager, suppress
 from hashlib import sha256
@@ -19,6 +18,7 @@ from pathlib import Path
 import psycopg
 
 from assent.protocol.error import AssentError, FlowTakenError
+from assent.storage.postgres.clock import boot_seconds
 from assent.storage.postgres.connection import Connection, rows
 
 __all__ = ["LEASE_SECONDS", "Leases", "PostgresHold"]
@@ -42,7 +42,7 @@ class PostgresHold:
     @property
     def is_held(self) -> bool:
         """Whether this process still has the right for certain; not so in a forked child."""
-        return _now() < self.until and self._owner == os.getpid()
+        return boot_seconds() < self.until and self._owner == os.getpid()
 
     def release(self) -> None:
         """Let the next one in."""
@@ -70,7 +70,7 @@ class Leases:
             FlowTakenError: somebody has it.
         """
         digest = _digest(name)
-        began = _now()
+        began = boot_seconds()
         with self._borrow() as connection:
             dead = ""
             while True:
@@ -130,7 +130,7 @@ class Leases:
                     self._thread = None
                     return
                 held = dict(self._held)
-            began = _now()
+            began = boot_seconds()
             names, fences = list(held), [hold.fence for hold in held.values()]
             try:
                 with self._borrow() as connection:
@@ -141,11 +141,6 @@ class Leases:
             with self._turn:  # what is let go meanwhile stays so
                 for name, hold in held.items():
                     hold.until = began + LEASE_SECONDS if name in still and hold.until else 0.0
-
-
-def _now() -> float:
-    """Return seconds by a clock that never jumps, and does not stand still while the machine sleeps."""
-    return time.clock_gettime(time.CLOCK_BOOTTIME) if hasattr(time, "CLOCK_BOOTTIME") else time.monotonic()
 
 
 def _digest(name: str) -> str:

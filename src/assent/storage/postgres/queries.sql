@@ -2,12 +2,16 @@
 SELECT project_number, sequence, hash, at FROM projects WHERE project = $1;
 
 -- take_head: The same with its earliest deadline, and whether a control is left to be dealt with: where there is
--- none, nobody need ask for what is due.
+-- none, nobody need ask for what is due; and what the database's clock says.
 SELECT p.project_number, p.sequence, p.hash, p.at, (
   SELECT min(a.deadline) FROM asks a WHERE a.project_number = p.project_number
   AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0), EXISTS (
-  SELECT 1 FROM controls c WHERE c.project_number = p.project_number AND c.is_settled = 0)
+  SELECT 1 FROM controls c WHERE c.project_number = p.project_number AND c.is_settled = 0),
+  (extract(epoch FROM clock_timestamp()) * 1000000)::bigint
 FROM projects p WHERE p.project = $1;
+
+-- now: What the database's clock says, in microseconds since 1970.
+SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint;
 
 -- lock_head: From here to the commit nobody else moves this head. A statement of its own: what a later one reads, it
 -- reads after the lock was got.
@@ -20,10 +24,11 @@ SELECT 1 FROM projects WHERE project = $1 FOR NO KEY UPDATE NOWAIT;
 -- project or with another one of the same number. A number that has events is taken, too: by a copy under way.
 INSERT INTO projects (project_number, project, sequence, hash, at)
 SELECT greatest(coalesce((SELECT max(project_number) FROM projects), 0),
-  coalesce((SELECT max(event_number) FROM events) >> 40, 0)) + 1, $1, 0, $2, $3
-ON CONFLICT DO NOTHING RETURNING project_number;
+  coalesce((SELECT max(event_number) FROM events) >> 40, 0)) + 1, $1, 0, $2,
+  coalesce($3::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint)
+ON CONFLICT DO NOTHING RETURNING project_number, at;
 
--- save_head: The head after this transaction's events.
+-- save_head: The head after this transaction's events. `at` is the latest moment that any of the log's events has.
 UPDATE projects SET sequence = $1, hash = $2, at = $3 WHERE project_number = $4;
 
 -- drop_project: Nothing was accepted for it: it never began.
@@ -56,12 +61,12 @@ SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.ask_id ILIKE $1 ESCAPE '\' AND ($2::text IS NULL OR p.project = $2) LIMIT 3;
 
 -- open_asks: The newest open asks of a project.
-SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+SELECT {ask}, a.ask_number FROM asks a JOIN projects p USING (project_number)
 WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = $1)
 ORDER BY a.opened DESC LIMIT $2;
 
 -- asks: The newest asks of a project, in one state or in any.
-SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+SELECT {ask}, a.ask_number FROM asks a JOIN projects p USING (project_number)
 WHERE p.project = $1 AND ($3::text IS NULL OR a.state = $3) ORDER BY a.ask_number DESC LIMIT $2;
 
 -- opened_before: Of the asks of some projects (a JSON list of numbers) before one, newest first, the place and the
@@ -76,7 +81,7 @@ WHERE a.state = 'open' AND a.project_number = $1 AND a.ask_number < $2
 AND ($3::text IS NULL OR a.kind = $3) ORDER BY a.opened DESC LIMIT $4;
 
 -- ended_before: The same of the asks of a project that ended before a number of the log; the last to end comes first.
-SELECT e.at, e.event_number, length(a.prompt) + coalesce(length(a.ending), 0), a.ask_id
+SELECT coalesce(e.placed_at, e.at), e.event_number, length(a.prompt) + coalesce(length(a.ending), 0), a.ask_id
 FROM events e JOIN asks a ON a.ask_id = e.subject
 WHERE e.event_number > $1 AND e.event_number < $2
 AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded')
@@ -85,8 +90,8 @@ AND ($3::text IS NULL OR a.kind = $3) ORDER BY e.event_number DESC LIMIT $4;
 -- place_of_ask: Where an ask stands: in the order of opening, and in that of the last event that changed it.
 SELECT a.ask_number, a.project_number, a.sequence FROM asks a WHERE a.ask_id = $1;
 
--- event_at: When an event happened.
-SELECT e.at FROM events e WHERE e.event_number = $1;
+-- event_at: When an event happened, as it is placed among those of other logs: within its own, that never runs back.
+SELECT coalesce(e.placed_at, e.at) FROM events e WHERE e.event_number = $1;
 
 -- spans: Of the asks that a project opened between two numbers of the log, newest first: whose they are, when they were
 -- opened and changed last, what they are now; of an approval also what a person said.
@@ -108,10 +113,12 @@ SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.project_number = $1 AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $2
 ORDER BY a.deadline, a.ask_number;
 
--- has_due: The projects in which something is due. It begins with what is due: there may be thousands of projects.
+-- has_due: The projects in which something is due, at a moment or by the database's clock. It begins with what is due:
+-- there may be thousands of projects.
 SELECT p.project FROM projects p WHERE p.project_number IN (
   SELECT a.project_number FROM asks a WHERE a.state = 'open'
-  AND a.deadline IS NOT NULL AND a.flags & 1 = 0 AND a.deadline <= $1
+  AND a.deadline IS NOT NULL AND a.flags & 1 = 0
+  AND a.deadline <= coalesce($1::bigint, (extract(epoch FROM statement_timestamp()) * 1000000)::bigint)
   UNION SELECT c.project_number FROM controls c WHERE c.is_settled = 0);
 
 -- next_deadline: The earliest deadline of all projects.
@@ -119,14 +126,15 @@ SELECT min(a.deadline) FROM asks a WHERE a.state = 'open' AND a.deadline IS NOT 
 
 -- insert_asks: New asks, several a statement.
 INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, asker, run_id, opened_at, opened,
-deadline, consequence, escalate_to, flags, sequence, ending, terms)
+deadline, consequence, escalate_to, flags, sequence, ending, terms, action_digest, again)
 SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bytea[],
 $8::text[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::text[], $14::text[], $15::integer[],
-$16::bigint[], $17::bytea[], $18::bytea[]);
+$16::bigint[], $17::bytea[], $18::bytea[], $19::text[], $20::bytea[]);
 
 -- insert_events: New events of the log, several a statement.
-INSERT INTO events (event_number, at, type, subject, body, hash, topic)
-SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[]);
+INSERT INTO events (event_number, at, type, subject, body, hash, topic, placed_at)
+SELECT * FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::bytea[], $6::bytea[], $7::text[],
+$8::bigint[]);
 
 -- end_asks: The conditional write that decides. Where not every ask was open, it fails: COMMIT is on its way behind it,
 -- and must find nothing to keep.
@@ -162,6 +170,11 @@ WHERE p.project = $1 AND s.flow_id = $2 AND s.step >= $3 ORDER BY s.step;
 SELECT s.flow_id, s.step, s.digest, s.state, s.content, s.by FROM steps s JOIN projects p USING (project_number)
 WHERE p.project = $1 ORDER BY s.flow_id, s.step;
 
+-- beginners: Who began the flows with these ids (a JSON list), of those that were begun.
+SELECT s.flow_id, s.by FROM steps s
+WHERE s.project_number = (SELECT project_number FROM projects WHERE project = $1)
+AND s.flow_id IN (SELECT json_array_elements_text($2::json)) AND s.step = 0;
+
 -- put_step: An entry of a journal; an intended one becomes done.
 INSERT INTO steps (project_number, flow_id, step, digest, state, content, by) VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT (project_number, flow_id, step)
@@ -175,16 +188,24 @@ WHERE e.topic = $1 AND e.event_number > $2 AND e.event_number < $3 ORDER BY e.ev
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.project_number = $1 AND a.state = 'open' AND a.run_id = $2 ORDER BY a.ask_number;
 
+-- decided: The last approvals of an action that people ended; the last to end comes first.
+SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+WHERE a.project_number = $1 AND a.action_digest = $2 AND a.action_digest IS NOT NULL
+AND a.state IN ('answered', 'declined') ORDER BY a.sequence DESC LIMIT 3;
+
+-- count_open_of: How many asks of one asker wait in a project.
+SELECT count(*) FROM asks a WHERE a.state = 'open' AND a.project_number = $1 AND a.asker = $2;
+
 -- run: One run by its id.
 SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = $1 AND r.run_id = $2;
 
 -- active_runs: The newest runs of a project that have not ended.
-SELECT r.record FROM runs r
+SELECT r.record, r.run_number FROM runs r
 WHERE r.is_active = 1 AND r.project_number = (SELECT project_number FROM projects WHERE project = $1)
 ORDER BY r.run_number DESC LIMIT $2;
 
 -- runs: The newest runs of a project.
-SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = $1
+SELECT r.record, r.run_number FROM runs r JOIN projects p USING (project_number) WHERE p.project = $1
 ORDER BY r.run_number DESC LIMIT $2;
 
 -- changed_runs: The runs that changed after a number of the log, found by its events: an index of their own would cost
@@ -228,12 +249,12 @@ SELECT t.record FROM tasks t JOIN projects p USING (project_number) WHERE p.proj
 SELECT t.task_id, t.record FROM tasks t WHERE t.project_number = $1 ORDER BY t.task_number;
 
 -- live_tasks: The newest tasks of a project that are not closed.
-SELECT t.record FROM tasks t
+SELECT t.record, t.task_number FROM tasks t
 WHERE t.status <> 'closed' AND t.project_number = (SELECT project_number FROM projects WHERE project = $1)
 ORDER BY t.task_number DESC LIMIT $2;
 
 -- tasks: The newest tasks of a project.
-SELECT t.record FROM tasks t
+SELECT t.record, t.task_number FROM tasks t
 WHERE t.project_number = (SELECT project_number FROM projects WHERE project = $1)
 ORDER BY t.task_number DESC LIMIT $2;
 
@@ -263,12 +284,12 @@ WHERE n.project_number = (SELECT project_number FROM projects WHERE project = $1
 ORDER BY n.notification_number;
 
 -- open_notifications: The newest open notifications of a project.
-SELECT n.record FROM notifications n
+SELECT n.record, n.notification_number FROM notifications n
 WHERE n.is_open = 1 AND n.project_number = (SELECT project_number FROM projects WHERE project = $1)
 ORDER BY n.notification_number DESC LIMIT $2;
 
 -- notifications: The newest notifications of a project.
-SELECT n.record FROM notifications n JOIN projects p USING (project_number) WHERE p.project = $1
+SELECT n.record, n.notification_number FROM notifications n JOIN projects p USING (project_number) WHERE p.project = $1
 ORDER BY n.notification_number DESC LIMIT $2;
 
 -- count_notifications: How many notifications of a project are open.
@@ -303,7 +324,7 @@ ON CONFLICT (project_number) DO UPDATE SET record = excluded.record;
 SELECT k.record FROM tokens k JOIN projects p USING (project_number) WHERE p.project = $1 AND k.token_id = $2;
 
 -- tokens: The newest tokens of a project, also those that have ended.
-SELECT k.record FROM tokens k
+SELECT k.record, k.token_number FROM tokens k
 WHERE k.project_number = (SELECT project_number FROM projects WHERE project = $1)
 ORDER BY k.token_number DESC LIMIT $2;
 
@@ -395,9 +416,11 @@ FROM targets g JOIN projects p USING (project_number) WHERE p.project = $1 AND g
 SELECT g.record, g.cursor, g.fence, g.lease_until, g.attempts, g.next_try_at, g.last_error FROM targets g
 WHERE g.project_number = (SELECT project_number FROM projects WHERE project = $1) ORDER BY g.target_number;
 
--- due_targets: The targets of all projects that may have to be told of something, and that nobody has just now.
+-- due_targets: The targets of all projects that may have to be told of something, and that nobody has just now. No lease
+-- and no pause lasts for a day: one that does was set by a clock that was ahead.
 SELECT p.project, g.name, g.cursor, p.sequence FROM targets g JOIN projects p USING (project_number)
-WHERE g.is_live = 1 AND g.lease_until <= $1 AND g.next_try_at <= $1 AND g.cursor < p.sequence;
+WHERE g.is_live = 1 AND g.cursor < p.sequence AND (g.lease_until <= $1 OR g.lease_until > $1 + 86400000000)
+AND (g.next_try_at <= $1 OR g.next_try_at > $1 + 86400000000);
 
 -- target_columns: All targets, with the columns by which they are found.
 SELECT p.project, g.name, g.is_live, g.record FROM targets g LEFT JOIN projects p USING (project_number);
@@ -418,7 +441,8 @@ last_error = CASE WHEN excluded.cursor > targets.cursor THEN '' ELSE targets.las
 UPDATE targets SET fence = fence + 1, lease_until = $4 WHERE target_number = (
   SELECT g.target_number FROM targets g
   WHERE g.project_number = (SELECT project_number FROM projects WHERE project = $1) AND g.name = $2
-  AND g.is_live = 1 AND g.lease_until <= $3 AND g.next_try_at <= $3 FOR UPDATE SKIP LOCKED)
+  AND g.is_live = 1 AND (g.lease_until <= $3 OR g.lease_until > $3 + 86400000000)
+  AND (g.next_try_at <= $3 OR g.next_try_at > $3 + 86400000000) FOR UPDATE SKIP LOCKED)
 RETURNING record, secret, cursor, fence, lease_until, attempts, next_try_at, last_error;
 
 -- advance_target: It was told of everything up to an event; its sender keeps it. Only under the fence of the claim.

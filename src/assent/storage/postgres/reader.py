@@ -8,6 +8,8 @@ from typing import Any
 
 import psycopg
 
+from assent.storage.postgres.batch import run_batch
+from assent.storage.postgres.clock import DatabaseClock
 from assent.storage.postgres.connection import Address, Connection, Row, is_lost, plain_errors, rows
 from assent.storage.sql.reader import SqlReader
 
@@ -20,8 +22,15 @@ _FEW = 3
 class PostgresReader(SqlReader):
     """Reads one database. A connection that was lost is replaced, once a read: the server may have been restarted."""
 
-    def __init__(self, address: Address, open_: Callable[[], Connection], queries: dict[str, str]) -> None:
+    def __init__(
+        self,
+        address: Address,
+        open_: Callable[[], Connection],
+        queries: dict[str, str],
+        clock: DatabaseClock,
+    ) -> None:
         super().__init__()
+        self._clock = clock
         self._address = address
         self._open = open_
         self._queries = queries
@@ -85,17 +94,20 @@ class PostgresReader(SqlReader):
             is_old = self._connection is not None
             connection = self._connection = self._connection or self._open()
             try:
-                return _read(connection, query, values)
+                return self._read(connection, query, values)
             except psycopg.Error as error:
                 if not is_old or self._is_snapshot or not is_lost(error):
                     raise
             connection.close()
             connection = self._connection = self._open()
-            return _read(connection, query, values)
+            return self._read(connection, query, values)
 
-
-def _read(connection: Connection, query: str, values: tuple[Any, ...]) -> list[Row]:
-    if query.startswith("BEGIN"):
-        connection.execute(query)
-        return []
-    return rows(connection, query, values)
+    def _read(self, connection: Connection, query: str, values: tuple[Any, ...]) -> list[Row]:
+        if query.startswith("BEGIN"):
+            connection.execute(query)
+            return []
+        if not self._clock.is_old:
+            return rows(connection, query, values)
+        found, ((now,),) = run_batch(connection, [(query, values), (self._queries["now"], ())])
+        self._clock.hear(now)
+        return found

@@ -15,8 +15,10 @@ from assent.storage.postgres.connection import SCHEMA, Connection, rows
 
 __all__ = ["MIN_READER", "applied", "migrate", "newest", "pending"]
 
-MIN_READER = 1
-"""The lowest schema number whose program can read what this program writes."""
+MIN_READER = 6
+"""The lowest schema number whose program can read what this program writes: one of schema 4 cannot read an answer by a
+comment.
+"""
 _LOCK = 0x41_53_4E_54
 _PACKAGE = "assent.storage.postgres"
 _LEDGER = """

@@ -15,6 +15,7 @@ from psycopg import errors
 from assent.protocol.error import CommandReusedError, StoreError
 from assent.storage.postgres.array import packers_of
 from assent.storage.postgres.batch import SYNC, Statement, run_batch
+from assent.storage.postgres.clock import DatabaseClock
 from assent.storage.postgres.connection import Connection, Row
 from assent.storage.sql.session import refuse_nul
 
@@ -37,9 +38,12 @@ class _Held:
 class PostgresSession:
     """Fits `storage.sql.session.Session`."""
 
-    def __init__(self, connection: Connection, queries: dict[str, str], *, may_wait: bool) -> None:
+    def __init__(
+        self, connection: Connection, queries: dict[str, str], clock: DatabaseClock, *, may_wait: bool
+    ) -> None:
         self._connection = connection
         self._queries = queries
+        self._clock = clock
         self._lock = queries["lock_head" if may_wait else "lock_head_now"]
         self._held: list[_Held] = []
         self.has_begun = False
@@ -60,6 +64,8 @@ class PostgresSession:
         found = run_batch(self._connection, statements)
         # A head that was not there to be locked may be there to be read: somebody has begun the project in between.
         row = next(iter(found[head]), None) if found[head - 1] else None
+        if row is not None:
+            self._clock.hear(row[-1])
         return row, [[] if place is None else found[place] for place in places]
 
     def rows(self, query: str, values: tuple[Any, ...] = ()) -> list[Row]:

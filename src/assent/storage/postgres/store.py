@@ -22,6 +22,7 @@ from assent.protocol.error import (
     StoreUnknownError,
 )
 from assent.storage.postgres.bell import PostgresBell
+from assent.storage.postgres.clock import DatabaseClock
 from assent.storage.postgres.connection import (
     TRANSACTION_MILLISECONDS,
     Address,
@@ -68,6 +69,7 @@ class PostgresStore:
             name: query.replace("{ask}", ASK_COLUMNS)
             for name, query in load_queries("assent.storage.postgres", "queries.sql").items()
         }
+        self.clock = DatabaseClock(self._ask_time)
         self._fresh()
 
     def _fresh(self) -> None:
@@ -105,7 +107,7 @@ class PostgresStore:
             StoreUnknownError: it went away in the middle of a commit and does not come back.
         """
         with plain_errors(self.address), self._writers.borrow() as connection:
-            session = PostgresSession(connection, self._queries, may_wait=may_wait)
+            session = PostgresSession(connection, self._queries, self.clock, may_wait=may_wait)
             transaction = SqlTransaction(session)
             try:
                 yield transaction
@@ -154,8 +156,8 @@ class PostgresStore:
         while True:
             try:
                 with plain_errors(self.address), self._writers.borrow(is_fresh=True) as connection:
-                    session = PostgresSession(connection, self._queries, may_wait=True)
-                    SqlTransaction(session).head(project, 0)
+                    session = PostgresSession(connection, self._queries, self.clock, may_wait=True)
+                    SqlTransaction(session).head(project, None)
                     found = session.rows("event_hash", (number,))
                     connection.execute("ROLLBACK")
                     return bool(found) and bytes(found[0][0]) == hash_
@@ -194,7 +196,7 @@ class PostgresStore:
 
     def reader(self) -> PostgresReader:
         """Return a reader of one's own, to be closed."""
-        return PostgresReader(self.address, self._connect, self._queries)
+        return PostgresReader(self.address, self._connect, self._queries, self.clock)
 
     def hold(self, name: str) -> PostgresHold:
         """Take the right that goes by `name`; see `Leases`."""
@@ -238,6 +240,10 @@ class PostgresStore:
         self._writers.clear()
         self.bell.close()
 
+    def _ask_time(self) -> None:
+        with self.reading() as reader:
+            reader.version()
+
     @contextmanager
     def _borrow_plainly(self) -> Iterator[Connection]:
         with plain_errors(self.address), self._writers.borrow() as connection:
@@ -251,7 +257,7 @@ class PostgresStore:
         return connection
 
     def _connect(self) -> Connection:
-        connection = connect(self.address)
+        connection = connect(self.address, self.clock)
         if not self._is_prepared:
             try:
                 with self._preparing, plain_errors(self.address):

@@ -1,7 +1,7 @@
 """Asks a page at a time, and their times without their texts: what a history and its figures are made of.
 
-Rule 1: an order is total and never changes behind its cursor: by opening, or by the end in the log. Of two projects'
-logs, the moment says which event came first; within one it never runs back.
+Rule 1: an order is total and never changes behind its cursor: by opening, or by the end in the log. Within a log the number
+says what came first, whatever the clock said; of two logs the moment does, or where a clock ran back the latest before it.
 Rule 2: what a page holds is chosen by numbers and sizes alone; only the asks in it are read.
 """
 
@@ -123,7 +123,7 @@ def read_spans(query: Query, heads: Sequence[Head], since: int, until: int | Non
     """
     spans: list[Span] = []
     for head in heads:
-        if len(spans) >= limit or head.at < since:
+        if len(spans) >= limit or head.high < since:
             continue
         base = head.number * LOG_SHIFT
         first = base + _count_before(query, head, since)
@@ -152,7 +152,7 @@ def _span(row: tuple[Any, ...]) -> Span:
 
 
 def _count_before(query: Query, head: Head, at: int) -> int:
-    """Return how many events of a project happened before a moment. Its numbers have no gaps, and its time never runs back."""
+    """Return how many events of a project happened before a moment. Its numbers have no gaps, and its places never run back."""
     low, high = 0, head.sequence
     while low < high:
         middle = (low + high + 1) // 2

@@ -7,6 +7,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from hashlib import sha256
+from operator import itemgetter
 from typing import Any, Literal
 
 import msgspec
@@ -82,11 +83,7 @@ class SqlReader(ABC):
     def asks(self, project: str | None, state: State | None, limit: int) -> list[Ask]:
         """Return the newest asks, of one project or of all, open ones or all."""
         query, rest = ("open_asks", ()) if state is State.OPEN else ("asks", (state,))
-        projects = self._projects(project)
-        found = [ask_of(row) for row in self._each(query, projects, (limit, *rest))]
-        if len(projects) > 1:
-            found.sort(key=lambda ask: ask.opened_at, reverse=True)
-        return found[:limit]
+        return [ask_of(row) for row in self._newest(query, project, limit, rest)]
 
     def page(
         self,
@@ -177,8 +174,8 @@ class SqlReader(ABC):
         at: int | None = self._one("next_deadline", ())[0]
         return at
 
-    def has_due(self, at: int) -> list[str]:
-        """Return the projects with an ask whose deadline has passed."""
+    def has_due(self, at: int | None) -> list[str]:
+        """Return the projects with an ask whose deadline has passed; without a moment, by the store's own clock."""
         return [row[0] for row in self._rows("has_due", (at,))]
 
     def steps(self, project: str, flow_id: str | None = None) -> list[Step]:
@@ -186,6 +183,10 @@ class SqlReader(ABC):
         if flow_id is None:
             return [Step(*row) for row in self._rows("all_steps", (project,))]
         return [Step(*row) for row in self._rows("steps", (project, flow_id, 0))]
+
+    def beginners(self, project: str, flow_ids: Sequence[str]) -> dict[str, str]:
+        """Return who began each of these flows, of those that were begun; empty where that was never written down."""
+        return dict(self._rows("beginners", (project, msgspec.json.encode(flow_ids).decode())))
 
     def messages(self, project: str, topic: str, after: int, limit: int) -> list[Message]:
         """Return a topic's messages after a number, oldest first."""
@@ -203,11 +204,7 @@ class SqlReader(ABC):
     def runs(self, project: str | None, limit: int, *, active: bool) -> list[Run]:
         """Return the newest runs, of one project or of all; with `active` only those that have not ended."""
         query = "active_runs" if active else "runs"
-        projects = self._projects(project)
-        found = [run_of(record) for (record,) in self._each(query, projects, (limit,))]
-        if len(projects) > 1:
-            found.sort(key=lambda run: run.started_at, reverse=True)
-        return found[:limit]
+        return [run_of(record) for record, _ in self._newest(query, project, limit)]
 
     def changed_runs(self, project: str, after: int) -> list[Run]:
         """Return the runs that changed after a number of the log."""
@@ -233,11 +230,7 @@ class SqlReader(ABC):
     def tasks(self, project: str | None, limit: int, *, is_live: bool) -> list[Task]:
         """Return the newest tasks, of one project or of all; with `is_live` only those that are not closed."""
         query = "live_tasks" if is_live else "tasks"
-        projects = self._projects(project)
-        found = [task_of(record) for (record,) in self._each(query, projects, (limit,))]
-        if len(projects) > 1:
-            found.sort(key=lambda task: task.created_at, reverse=True)
-        return found[:limit]
+        return [task_of(record) for record, _ in self._newest(query, project, limit)]
 
     def notification(self, notification_id: str, project: str | None = None) -> Notification | None:
         """Return one notification by its id, of one project or of all.
@@ -251,11 +244,7 @@ class SqlReader(ABC):
     def notifications(self, project: str | None, limit: int, *, is_open: bool) -> list[Notification]:
         """Return the newest notifications, of one project or of all; with `is_open` only those."""
         query = "open_notifications" if is_open else "notifications"
-        projects = self._projects(project)
-        found = [notification_of(record) for (record,) in self._each(query, projects, (limit,))]
-        if len(projects) > 1:
-            found.sort(key=lambda notification: notification.created_at, reverse=True)
-        return found[:limit]
+        return [notification_of(record) for record, _ in self._newest(query, project, limit)]
 
     def notifications_about(self, project: str, source: Source, source_id: str) -> list[Notification]:
         """Return the notifications about one source, open and resolved, oldest first."""
@@ -282,11 +271,7 @@ class SqlReader(ABC):
 
     def tokens(self, project: str | None, limit: int) -> list[Token]:
         """Return the newest tokens, of one project or of all, also those that have ended."""
-        projects = self._projects(project)
-        found = [token_of(record) for (record,) in self._each("tokens", projects, (limit,))]
-        if len(projects) > 1:
-            found.sort(key=lambda token: token.created_at, reverse=True)
-        return found[:limit]
+        return [token_of(record) for record, _ in self._newest("tokens", project, limit)]
 
     def token_by_digest(self, digest: str) -> Token | None:
         """Return the token whose secret has this digest, of whichever project."""
@@ -335,6 +320,16 @@ class SqlReader(ABC):
 
     def _count(self, query: str, project: str | None) -> int:
         return sum(int(count) for (count,) in self._each(query, self._projects(project), ()))
+
+    def _newest(
+        self, query: str, project: str | None, limit: int, rest: tuple[Any, ...] = ()
+    ) -> list[tuple[Any, ...]]:
+        """Return the newest rows of one project or of all. Their last column is their own number, which orders them."""
+        projects = self._projects(project)
+        found = self._each(query, projects, (limit, *rest))
+        if len(projects) > 1:
+            found.sort(key=itemgetter(-1), reverse=True)
+        return found[:limit]
 
     def _each(self, query: str, first: Sequence[str | int], rest: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         """Return what a named query finds for each of several first values, one after the other."""

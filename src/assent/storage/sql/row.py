@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 import msgspec
 
 from assent.protocol.answer import Answer
-from assent.protocol.ask import Ask, AskId, Claim, Consequence, Kind, Outcome, State
+from assent.protocol.approval import action_digest
+from assent.protocol.ask import Again, Ask, AskId, Claim, Consequence, Kind, Outcome, State
 from assent.protocol.control import Control
 from assent.protocol.display import quote
 from assent.protocol.error import StoreDamagedError
@@ -40,7 +41,7 @@ T = TypeVar("T")
 
 ASK_COLUMNS = (
     "a.ask_id, p.project, a.kind, a.state, a.key, a.prompt, a.digest, a.asker, a.run_id, a.opened_at,"
-    " a.deadline, a.consequence, a.escalate_to, a.ending, a.sequence, a.flags, a.claim, a.terms"
+    " a.deadline, a.consequence, a.escalate_to, a.ending, a.sequence, a.flags, a.claim, a.terms, a.again"
 )
 OVERDUE, UNDELIVERED = 1, 2
 UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError)
@@ -57,6 +58,7 @@ _answer = msgspec.json.Decoder(Answer).decode
 _outcome = msgspec.json.Decoder(Outcome).decode
 _claim = msgspec.json.Decoder(Claim).decode
 _terms = msgspec.json.Decoder(Terms).decode
+_again = msgspec.json.Decoder(Again).decode
 _run = msgspec.json.Decoder(Run).decode
 _control = msgspec.json.Decoder(Control).decode
 
@@ -103,6 +105,8 @@ def insert_values(number: int, opened: int, ask: Ask) -> tuple[Any, ...]:
         ask.sequence,
         encode_ending(ask),
         None if ask.terms is msgspec.UNSET else _encode(ask.terms),
+        action_digest(ask.kind, ask.prompt),
+        None if ask.again is msgspec.UNSET else _encode(ask.again),
     )
 
 
@@ -142,6 +146,7 @@ def _ask_of(row: tuple[Any, ...]) -> Ask:
         is_undelivered=bool(flags & UNDELIVERED),
         claim=None if row[16] is None else _claim(row[16]),
         terms=msgspec.UNSET if row[17] is None else _terms(row[17]),
+        again=msgspec.UNSET if row[18] is None else _again(row[18]),
     )
 
 

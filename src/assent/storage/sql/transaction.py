@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
+from assent.protocol.approval import action_digest as digest_of_action
 from assent.protocol.ask import Ask, AskId, Claim, State
 from assent.protocol.control import Control
 from assent.protocol.error import CommandReusedError, StoreBusyError
@@ -79,8 +80,8 @@ class SqlTransaction(TargetTransaction):
 
     # Reading
 
-    def head(self, project: str, now: int) -> Head:
-        """Take the project's head; `now` is the store's clock and never runs before the last event."""
+    def head(self, project: str, now: int | None) -> Head:
+        """Take the project's head at a moment; without one, the store reads its own clock with the head's row."""
         head = self._heads.get(project)
         if head is None:
             refuse_nul([(project,)])
@@ -93,16 +94,18 @@ class SqlTransaction(TargetTransaction):
                 found = [self._session.rows(query, values) for query, values in wanted]
             for rows in found:
                 self._remember([ask_of(one) for one in rows])
-            number, sequence, hash_, at, self._deadlines[project], self._has_controls[project] = row
-            head = self._heads[project] = Head(project, number, sequence, hash_, max(now, at))
+            number, sequence, hash_, high, self._deadlines[project], self._has_controls[project], read = row
+            at = read if now is None else now
+            head = self._heads[project] = Head(project, number, sequence, hash_, high, at)
         return head
 
-    def _begin(self, project: str, now: int) -> tuple[Any, ...]:
+    def _begin(self, project: str, now: int | None) -> tuple[Any, ...]:
         first = genesis(project)
         for _ in range(_BEGINNINGS):
             added = self._session.rows("add_project", (project, first, now))
             if added:
-                return (added[0][0], 0, first, now, None, False)
+                number, at = added[0]
+                return (number, 0, first, at, None, False, at)
             # Somebody else has just begun it, or another project with the same number.
             row, _ = self._session.take_head(project)
             if row is not None:
@@ -171,7 +174,7 @@ class SqlTransaction(TargetTransaction):
         stored = self._session.rows("messages", values)
         new = [
             (number, at, topic, body)
-            for number, at, _, _, body, _, name in self._events
+            for number, at, _, _, body, _, name, _ in self._events
             if name == topic and base + after < number < base + LOG_SHIFT
         ]
         return [
@@ -186,6 +189,31 @@ class SqlTransaction(TargetTransaction):
             for ask in self._asks.values()
             if ask is not None and ask.is_open and ask.run_id == run_id and ask.project == head.project
         ]
+
+    def decided(self, head: Head, action_digest: str) -> list[Ask]:
+        """Return the last approvals of one action that people ended."""
+        found = self._query("decided", (head.number, action_digest))
+        self._remember(found)
+        known = {ask.ask_id: ask for ask in found} | {ask.ask_id: ask for ask in self._here(head)}
+        return [
+            ask
+            for ask in known.values()
+            if ask.state in (State.ANSWERED, State.DECLINED)
+            and digest_of_action(ask.kind, ask.prompt) == action_digest
+        ]
+
+    def count_open_of(self, head: Head, asker: str) -> int:
+        """Return how many asks of one asker wait in the project."""
+        count: int = self._session.rows("count_open_of", (head.number, asker))[0][0]
+        for ask in self._here(head):
+            if ask.asker == asker:
+                count += ask.is_open - (ask.ask_id not in self._opened)
+        return count
+
+    def _here(self, head: Head) -> list[Ask]:
+        """Return the asks of a project that this transaction has opened or ended, as they are now."""
+        here = (self._asks[ask_id] for ask_id in (*self._opened, *self._ended))
+        return [ask for ask in here if ask is not None and ask.project == head.project]
 
     def run(self, project: str, run_id: RunId) -> Run | None:
         """Return the run as it is in this transaction."""
@@ -247,9 +275,14 @@ class SqlTransaction(TargetTransaction):
     def append(self, head: Head, type_: str, subject: str, body: bytes, topic: str | None = None) -> None:
         """Add one event to the project's log and move its head."""
         head.sequence += 1
+        placed_at = None
+        if head.at >= head.high:
+            head.high = head.at
+        else:
+            placed_at = head.high
         head.hash = link(head.hash, head.sequence, head.at, type_, subject, sha256(body).digest())
         number = head.number * LOG_SHIFT + head.sequence
-        self._events.append((number, head.at, type_, subject, body, head.hash, topic))
+        self._events.append((number, head.at, type_, subject, body, head.hash, topic, placed_at))
 
     def last_event(self) -> tuple[str, int, bytes] | None:
         """Return the project, the number and the hash of the last event that is to be saved; None where there is none."""
@@ -347,7 +380,7 @@ class SqlTransaction(TargetTransaction):
             if head.sequence == 0:
                 self._session.run("drop_project", (head.number,))
             elif self._events:
-                self._session.run("save_head", (head.sequence, head.hash, head.at, head.number))
+                self._session.run("save_head", (head.sequence, head.hash, head.high, head.number))
 
     def _write_records(self) -> None:
         for key, number in self._changed_runs.items():

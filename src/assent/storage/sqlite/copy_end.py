@@ -16,6 +16,7 @@ from assent.storage.sql.transaction import SqlTransaction
 from assent.storage.sqlite.connection import connect, plain_errors, rows
 from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.lock import FileLock
+from assent.storage.sqlite.mark import give_mark
 from assent.storage.sqlite.schema import load_newest
 from assent.storage.sqlite.session import SqliteSession
 from assent.storage.sqlite.store import SqliteStore
@@ -99,6 +100,7 @@ class SqliteEnd(FileEnd):
         with store.mutex, store.transaction():
             pass
         super().__init__(store.path)
+        self.clock = store.clock
         self._connection.pragma("query_only", False)
         self._lock = FileLock(f"{store.path}-lock")
         self._own: SqlTransaction | None = None
@@ -159,6 +161,10 @@ class SqliteEnd(FileEnd):
 
     def raise_numbers(self, table: str, column: str, least: int) -> None:
         """Do nothing: SQLite takes the number after the greatest."""
+
+    def give_mark(self, mark: bytes, *, is_alone: bool) -> None:
+        """Let the file be known by this mark, too, or by no other any more; inside `writing`."""
+        give_mark(self._connection, mark, is_alone=is_alone)
 
     def transaction(self) -> SqlTransaction:
         """Return the store's own transaction, on what is written so far."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from assent.protocol.error import StoreReadOnlyError, StoreRefusedError
 
-__all__ = ["NETWORK_FILE_SYSTEMS", "file_system_of", "prepare"]
+__all__ = ["NETWORK_FILE_SYSTEMS", "check_owner", "file_system_of", "prepare"]
 
 NETWORK_FILE_SYSTEMS = frozenset(
     {
@@ -37,21 +37,27 @@ NETWORK_FILE_SYSTEMS = frozenset(
 )
 """Their file locks and shared memory cannot be relied on, and WAL needs both."""
 
+_ENDS = ("", "-wal", "-journal", "-shm")
+"""What SQLite reads as a part of the file, so that who brings it along brings rows of the store."""
+_UNMOVED = ("--literal-pathspecs", "-c", "core.fsmonitor=false")
+"""A repository's own settings must start no program here."""
+
 
 def prepare(path: Path) -> None:
     """Make the folder of the store if need be, and refuse what is not safe.
 
     Raises:
-        StoreRefusedError: another user owns it, git tracks it, or it lies on a network file system.
+        StoreRefusedError: another user owns it, git tracks it, it is a link, or it lies on a network file system.
         StoreReadOnlyError: the folder cannot be made.
     """
     folder = path.parent
     try:
         if folder.name == ".assent":
+            _refuse_link(folder)
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             _shield(folder)
         folder.mkdir(parents=True, exist_ok=True)
-        _check_owner(path)
+        check_owner(path)
     except OSError as error:
         raise StoreReadOnlyError(
             f"{folder} cannot be used: {error.strerror}. Nothing was changed."
@@ -62,6 +68,12 @@ def prepare(path: Path) -> None:
             f"{folder} is on a network file system ({kind}), which cannot keep a store safe. Use a local folder or a server."
         )
     _check_git(path)
+
+
+def _refuse_link(folder: Path) -> None:
+    if folder.is_symlink():
+        # Links come with a repository, and lead to what it brought along.
+        raise StoreRefusedError(f"{folder} is a link; the folder of a store must be one of its own.")
 
 
 def _shield(folder: Path) -> None:
@@ -76,7 +88,12 @@ def _shield(folder: Path) -> None:
         ignore.write_text("*\n", encoding="utf-8")
 
 
-def _check_owner(path: Path) -> None:
+def check_owner(path: Path) -> None:
+    """Refuse a file that is not this user's own.
+
+    Raises:
+        StoreRefusedError: another user owns it, or it is a link or no file.
+    """
     try:
         found = path.lstat()
     except FileNotFoundError:
@@ -114,16 +131,19 @@ def _check_git(path: Path) -> None:
         # A look into the index is cheap; git itself is only asked when the name occurs in it.
         if index.is_file() and _cannot_hold(index.read_bytes(), path.name):
             return
-        asked = subprocess.run(  # noqa: S603 - fixed program, the path is an argument after --
-            ["git", "-C", str(root), "ls-files", "--error-unmatch", "--", str(path)],  # noqa: S607
+        asked = subprocess.run(  # noqa: S603 - fixed program, the paths are arguments after --
+            ["git", "-C", str(root), *_UNMOVED, "ls-files", "-z", "--", *(f"{path}{end}" for end in _ENDS)],  # noqa: S607
             capture_output=True,
             check=False,
             timeout=10,
         )
     except (OSError, subprocess.SubprocessError):
         return
-    if asked.returncode == 0:
-        raise StoreRefusedError(f"git tracks {path}; take it out of the repository first (git rm --cached).")
+    if asked.returncode == 0 and asked.stdout:
+        name = os.fsdecode(asked.stdout.split(b"\0")[0].rsplit(b"/")[-1])
+        raise StoreRefusedError(
+            f"git tracks {path.with_name(name)}; take it out of the repository first (git rm --cached)."
+        )
 
 
 def _cannot_hold(index: bytes, name: str) -> bool:

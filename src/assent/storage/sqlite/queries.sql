@@ -2,19 +2,19 @@
 SELECT project_number, sequence, hash, at FROM projects WHERE project = ?;
 
 -- take_head: The same with its earliest deadline, and whether a control is left to be dealt with: where there is
--- none, nobody need ask for what is due.
+-- none, nobody need ask for what is due. The moment comes from whoever asks: a file has no clock of its own.
 SELECT p.project_number, p.sequence, p.hash, p.at, (
   SELECT min(a.deadline) FROM asks a INDEXED BY asks_due WHERE a.project_number = p.project_number
   AND a.state = 'open' AND a.deadline IS NOT NULL AND a.flags & 1 = 0), EXISTS (
-  SELECT 1 FROM controls c INDEXED BY controls_open WHERE c.project_number = p.project_number AND c.is_settled = 0)
-FROM projects p WHERE p.project = ?;
+  SELECT 1 FROM controls c INDEXED BY controls_open WHERE c.project_number = p.project_number AND c.is_settled = 0),
+  NULL FROM projects p WHERE p.project = ?;
 
 -- add_project: A project begins with its first event. A number that has events is taken, too: by a copy under way.
 INSERT INTO projects (project_number, project, sequence, hash, at)
 SELECT max(coalesce((SELECT max(project_number) FROM projects), 0),
-  coalesce((SELECT max(event_number) FROM events) >> 40, 0)) + 1, ?, 0, ?, ? RETURNING project_number;
+  coalesce((SELECT max(event_number) FROM events) >> 40, 0)) + 1, ?, 0, ?, ? RETURNING project_number, at;
 
--- save_head: The head after this transaction's events.
+-- save_head: The head after this transaction's events. `at` is the latest moment that any of the log's events has.
 UPDATE projects SET sequence = ?, hash = ?, at = ? WHERE project_number = ?;
 
 -- drop_project: Nothing was accepted for it: it never began.
@@ -45,12 +45,12 @@ SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.ask_id LIKE ?1 ESCAPE '\' AND (?2 IS NULL OR p.project = ?2) LIMIT 3;
 
 -- open_asks: The newest open asks of a project.
-SELECT {ask} FROM asks a INDEXED BY asks_open JOIN projects p USING (project_number)
+SELECT {ask}, a.ask_number FROM asks a INDEXED BY asks_open JOIN projects p USING (project_number)
 WHERE a.state = 'open' AND a.project_number = (SELECT project_number FROM projects WHERE project = ?)
 ORDER BY a.opened DESC LIMIT ?;
 
 -- asks: The newest asks of a project, in one state or in any.
-SELECT {ask} FROM asks a JOIN projects p USING (project_number)
+SELECT {ask}, a.ask_number FROM asks a JOIN projects p USING (project_number)
 WHERE p.project = ?1 AND (?3 IS NULL OR a.state = ?3) ORDER BY a.ask_number DESC LIMIT ?2;
 
 -- opened_before: Of the asks of some projects (a JSON list of numbers) before one, newest first, the place and the
@@ -65,7 +65,7 @@ WHERE a.state = 'open' AND a.project_number = ?1 AND a.ask_number < ?2
 AND (?3 IS NULL OR a.kind = ?3) ORDER BY a.opened DESC LIMIT ?4;
 
 -- ended_before: The same of the asks of a project that ended before a number of the log; the last to end comes first.
-SELECT e.at, e.event_number, length(a.prompt) + coalesce(length(a.ending), 0), a.ask_id
+SELECT coalesce(e.placed_at, e.at), e.event_number, length(a.prompt) + coalesce(length(a.ending), 0), a.ask_id
 FROM events e CROSS JOIN asks a ON a.ask_id = e.subject
 WHERE e.event_number > ?1 AND e.event_number < ?2
 AND e.type IN ('ask.answered', 'ask.declined', 'ask.withdrawn', 'ask.expired', 'ask.superseded')
@@ -74,8 +74,8 @@ AND (?3 IS NULL OR a.kind = ?3) ORDER BY e.event_number DESC LIMIT ?4;
 -- place_of_ask: Where an ask stands: in the order of opening, and in that of the last event that changed it.
 SELECT a.ask_number, a.project_number, a.sequence FROM asks a WHERE a.ask_id = ?;
 
--- event_at: When an event happened.
-SELECT e.at FROM events e WHERE e.event_number = ?;
+-- event_at: When an event happened, as it is placed among those of other logs: within its own, that never runs back.
+SELECT coalesce(e.placed_at, e.at) FROM events e WHERE e.event_number = ?;
 
 -- spans: Of the asks that a project opened between two numbers of the log, newest first: whose they are, when they were
 -- opened and changed last, what they are now; of an approval also what a person said.
@@ -110,10 +110,10 @@ SELECT min((SELECT min(a.deadline) FROM asks a INDEXED BY asks_due WHERE a.proje
 
 -- insert_asks: New asks, several a statement.
 INSERT INTO asks (ask_id, project_number, kind, state, key, digest, prompt, asker, run_id, opened_at, opened,
-deadline, consequence, escalate_to, flags, sequence, ending, terms) VALUES {rows};
+deadline, consequence, escalate_to, flags, sequence, ending, terms, action_digest, again) VALUES {rows};
 
 -- insert_events: New events of the log, several a statement.
-INSERT INTO events (event_number, at, type, subject, body, hash, topic) VALUES {rows};
+INSERT INTO events (event_number, at, type, subject, body, hash, topic, placed_at) VALUES {rows};
 
 -- end_asks: The conditional write that decides; its row count is the verdict.
 UPDATE asks SET state = v.column1, flags = v.column2, sequence = v.column3, ending = v.column4
@@ -145,6 +145,11 @@ WHERE p.project = ? AND s.flow_id = ? AND s.step >= ? ORDER BY s.step;
 SELECT s.flow_id, s.step, s.digest, s.state, s.content, s.by FROM steps s JOIN projects p USING (project_number)
 WHERE p.project = ? ORDER BY s.flow_id, s.step;
 
+-- beginners: Who began the flows with these ids (a JSON list), of those that were begun.
+SELECT s.flow_id, s.by FROM steps s
+WHERE s.project_number = (SELECT project_number FROM projects WHERE project = ?)
+AND s.flow_id IN (SELECT value FROM json_each(?)) AND s.step = 0;
+
 -- put_step: An entry of a journal; an intended one becomes done.
 INSERT INTO steps (project_number, flow_id, step, digest, state, content, by) VALUES (?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (project_number, flow_id, step)
@@ -158,16 +163,24 @@ WHERE e.topic = ? AND e.event_number > ? AND e.event_number < ? ORDER BY e.event
 SELECT {ask} FROM asks a INDEXED BY asks_run JOIN projects p USING (project_number)
 WHERE a.project_number = ? AND a.state = 'open' AND a.run_id = ? ORDER BY a.ask_number;
 
+-- decided: The last approvals of an action that people ended; the last to end comes first.
+SELECT {ask} FROM asks a INDEXED BY asks_action JOIN projects p USING (project_number)
+WHERE a.project_number = ? AND a.action_digest = ? AND a.action_digest IS NOT NULL
+AND a.state IN ('answered', 'declined') ORDER BY a.sequence DESC LIMIT 3;
+
+-- count_open_of: How many asks of one asker wait in a project.
+SELECT count(*) FROM asks a INDEXED BY asks_asker WHERE a.state = 'open' AND a.project_number = ? AND a.asker = ?;
+
 -- run: One run by its id.
 SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = ? AND r.run_id = ?;
 
 -- active_runs: The newest runs of a project that have not ended.
-SELECT r.record FROM runs r INDEXED BY runs_active
+SELECT r.record, r.run_number FROM runs r INDEXED BY runs_active
 WHERE r.is_active = 1 AND r.project_number = (SELECT project_number FROM projects WHERE project = ?)
 ORDER BY r.run_number DESC LIMIT ?;
 
 -- runs: The newest runs of a project.
-SELECT r.record FROM runs r JOIN projects p USING (project_number) WHERE p.project = ?
+SELECT r.record, r.run_number FROM runs r JOIN projects p USING (project_number) WHERE p.project = ?
 ORDER BY r.run_number DESC LIMIT ?;
 
 -- changed_runs: The runs that changed after a number of the log, found by its events: an index of their own would cost
@@ -211,12 +224,12 @@ SELECT t.record FROM tasks t JOIN projects p USING (project_number) WHERE p.proj
 SELECT t.task_id, t.record FROM tasks t INDEXED BY tasks_project WHERE t.project_number = ? ORDER BY t.task_number;
 
 -- live_tasks: The newest tasks of a project that are not closed.
-SELECT t.record FROM tasks t INDEXED BY tasks_live
+SELECT t.record, t.task_number FROM tasks t INDEXED BY tasks_live
 WHERE t.status <> 'closed' AND t.project_number = (SELECT project_number FROM projects WHERE project = ?)
 ORDER BY t.task_number DESC LIMIT ?;
 
 -- tasks: The newest tasks of a project.
-SELECT t.record FROM tasks t INDEXED BY tasks_project
+SELECT t.record, t.task_number FROM tasks t INDEXED BY tasks_project
 WHERE t.project_number = (SELECT project_number FROM projects WHERE project = ?)
 ORDER BY t.task_number DESC LIMIT ?;
 
@@ -245,12 +258,12 @@ WHERE n.project_number = (SELECT project_number FROM projects WHERE project = ?)
 ORDER BY n.notification_number;
 
 -- open_notifications: The newest open notifications of a project.
-SELECT n.record FROM notifications n INDEXED BY notifications_open
+SELECT n.record, n.notification_number FROM notifications n INDEXED BY notifications_open
 WHERE n.is_open = 1 AND n.project_number = (SELECT project_number FROM projects WHERE project = ?)
 ORDER BY n.notification_number DESC LIMIT ?;
 
 -- notifications: The newest notifications of a project.
-SELECT n.record FROM notifications n JOIN projects p USING (project_number) WHERE p.project = ?
+SELECT n.record, n.notification_number FROM notifications n JOIN projects p USING (project_number) WHERE p.project = ?
 ORDER BY n.notification_number DESC LIMIT ?;
 
 -- count_notifications: How many notifications of a project are open.
@@ -284,7 +297,7 @@ ON CONFLICT (project_number) DO UPDATE SET record = excluded.record;
 SELECT k.record FROM tokens k JOIN projects p USING (project_number) WHERE p.project = ? AND k.token_id = ?;
 
 -- tokens: The newest tokens of a project, also those that have ended.
-SELECT k.record FROM tokens k INDEXED BY tokens_project
+SELECT k.record, k.token_number FROM tokens k INDEXED BY tokens_project
 WHERE k.project_number = (SELECT project_number FROM projects WHERE project = ?)
 ORDER BY k.token_number DESC LIMIT ?;
 
@@ -348,9 +361,11 @@ FROM targets g JOIN projects p USING (project_number) WHERE p.project = ? AND g.
 SELECT g.record, g.cursor, g.fence, g.lease_until, g.attempts, g.next_try_at, g.last_error FROM targets g
 WHERE g.project_number = (SELECT project_number FROM projects WHERE project = ?) ORDER BY g.target_number;
 
--- due_targets: The targets of all projects that may have to be told of something, and that nobody has just now.
+-- due_targets: The targets of all projects that may have to be told of something, and that nobody has just now. No lease
+-- and no pause lasts for a day: one that does was set by a clock that was ahead.
 SELECT p.project, g.name, g.cursor, p.sequence FROM targets g INDEXED BY targets_live JOIN projects p USING (project_number)
-WHERE g.is_live = 1 AND g.lease_until <= ?1 AND g.next_try_at <= ?1 AND g.cursor < p.sequence;
+WHERE g.is_live = 1 AND g.cursor < p.sequence AND (g.lease_until <= ?1 OR g.lease_until > ?1 + 86400000000)
+AND (g.next_try_at <= ?1 OR g.next_try_at > ?1 + 86400000000);
 
 -- target_columns: All targets, with the columns by which they are found.
 SELECT p.project, g.name, g.is_live, g.record FROM targets g LEFT JOIN projects p USING (project_number);
@@ -369,7 +384,8 @@ last_error = CASE WHEN excluded.cursor > cursor THEN '' ELSE last_error END;
 -- somebody has it.
 UPDATE targets SET fence = fence + 1, lease_until = ?4
 WHERE project_number = (SELECT project_number FROM projects WHERE project = ?1) AND name = ?2
-AND is_live = 1 AND lease_until <= ?3 AND next_try_at <= ?3
+AND is_live = 1 AND (lease_until <= ?3 OR lease_until > ?3 + 86400000000)
+AND (next_try_at <= ?3 OR next_try_at > ?3 + 86400000000)
 RETURNING record, secret, cursor, fence, lease_until, attempts, next_try_at, last_error;
 
 -- advance_target: It was told of everything up to an event; its sender keeps it. Only under the fence of the claim.

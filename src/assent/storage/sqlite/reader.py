@@ -11,6 +11,7 @@ import apsw
 from assent.storage.sql.reader import SqlReader
 from assent.storage.sqlite.connection import connect, plain_errors, rows
 from assent.storage.sqlite.fork import gate
+from assent.storage.sqlite.mark import check_mark
 from assent.storage.sqlite.schema import is_current
 
 __all__ = ["SqliteReader"]
@@ -19,8 +20,9 @@ __all__ = ["SqliteReader"]
 class SqliteReader(SqlReader):
     """Reads one file."""
 
-    def __init__(self, path: str, queries: dict[str, str]) -> None:
+    def __init__(self, path: str, queries: dict[str, str], mark: bytes | None = None) -> None:
         super().__init__()
+        self._mark = mark
         self._path = path
         self._queries = queries
         self._opened: apsw.Connection | None = None
@@ -30,8 +32,18 @@ class SqliteReader(SqlReader):
     def _connection(self) -> apsw.Connection:
         """Opened by the first use, and again by the first use after a fork."""
         if self._opened is None:
-            self._opened = connect(self._path, writes=False)
+            self._opened = self._connect()
         return self._opened
+
+    def _connect(self) -> apsw.Connection:
+        connection = connect(self._path, writes=False)
+        if self._mark is not None:
+            try:
+                check_mark(connection, self._mark, self._path)
+            except BaseException:
+                connection.close()
+                raise
+        return connection
 
     def is_current(self) -> bool:
         """Say whether the file is of this program's shape."""

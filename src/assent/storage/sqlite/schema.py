@@ -10,15 +10,17 @@ import apsw
 from assent.protocol.error import StoreRefusedError, StoreTooNewError
 from assent.storage.migration import Migration, load_migrations
 from assent.storage.sqlite.connection import APPLICATION_ID, rows
+from assent.storage.sqlite.mark import give_mark
 
 __all__ = ["APPLICATION_ID", "MIN_READER", "is_current", "migrate"]
 
-MIN_READER = 9
+MIN_READER = 14
 """The lowest schema number whose program can read what this program writes.
 
 One of schema 2 would answer an ask, and leave its notification open and its task blocked; the audit of one of schema 3
 would take the events of tokens for damage; one of schema 4 would answer an approval, and make no receipt of it; the
-audit of one of schema 8 would take the events of targets for damage.
+audit of one of schema 8 would take the events of targets for damage; one of schema 11 cannot read an answer by a
+comment.
 """
 
 _LEDGER = """
@@ -42,8 +44,8 @@ def load_newest() -> int:
     return load_migrations("assent.storage.sqlite")[-1].number
 
 
-def migrate(connection: apsw.Connection) -> None:
-    """Apply what is missing, in one transaction.
+def migrate(connection: apsw.Connection, mark: bytes | None = None) -> None:
+    """Apply what is missing, in one transaction. An empty file gets the `mark`.
 
     Raises:
         StoreTooNewError: a newer program wrote the file and says that this one cannot read it.
@@ -60,6 +62,8 @@ def migrate(connection: apsw.Connection) -> None:
                 "INSERT INTO migrations (number, name, checksum, min_reader) VALUES (?, ?, ?, ?)",
                 (migration.number, migration.name, migration.checksum, MIN_READER),
             )
+        if mark is not None and not applied:
+            give_mark(connection, mark, is_alone=True)
         if len(applied) < len(migrations):
             connection.pragma("application_id", APPLICATION_ID)
             connection.pragma("user_version", migrations[-1].number)

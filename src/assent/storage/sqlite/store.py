@@ -26,6 +26,7 @@ from assent.storage.sqlite.connection import connect, plain_errors, rows
 from assent.storage.sqlite.fork import gate
 from assent.storage.sqlite.hold import FileHold, is_held
 from assent.storage.sqlite.lock import FileLock
+from assent.storage.sqlite.mark import check_mark
 from assent.storage.sqlite.place import prepare
 from assent.storage.sqlite.reader import SqliteReader
 from assent.storage.sqlite.schema import is_current, migrate
@@ -41,9 +42,13 @@ _inherited: list[Any] = []
 class SqliteStore:
     """Fits `storage.port.Store`. Opened lazily: the first transaction or read sets an empty file up."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, mark: bytes | None = None) -> None:
+        """Open it; with a `mark`, only the file that has it."""
         self.path = path.absolute()
+        self._mark = mark
         self.url = f"sqlite:///{self.path}"
+        self.clock = None
+        """A file is read and written by one machine, whose clock everybody here has."""
         prepare(self.path)
         self._queries = {
             name: query.replace("{ask}", ASK_COLUMNS)
@@ -182,8 +187,14 @@ class SqliteStore:
     def _open_writer(self) -> apsw.Connection:
         self._create()
         connection = connect(str(self.path), writes=True)
-        if not is_current(connection):
-            migrate(connection)
+        try:
+            if not is_current(connection):
+                migrate(connection, self._mark)
+            if self._mark is not None:
+                check_mark(connection, self._mark, str(self.path))
+        except BaseException:
+            connection.close()
+            raise
         self._writer = connection
         return connection
 
@@ -194,7 +205,7 @@ class SqliteStore:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
 
     def _open_reader(self) -> SqliteReader:
-        reader = SqliteReader(str(self.path), self._queries)
+        reader = SqliteReader(str(self.path), self._queries, self._mark)
         if self.path.exists() and reader.is_current():
             return reader
         reader.close()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import time
 from collections.abc import Awaitable, Callable
 from importlib.metadata import version
@@ -21,12 +22,13 @@ from starlette.routing import BaseRoute, Match, Route
 
 from assent.client.awaiting import await_wait
 from assent.client.verbs import VERBS, Verb
-from assent.protocol.boot_time import NOT_AFTER_HEADER
+from assent.protocol.boot_time import NOT_AFTER_HEADER, NOW_HEADER
 from assent.protocol.error import (
     AssentError,
     ControlExpiredError,
     Expired,
     NotFoundError,
+    TooManyError,
     UnauthorisedError,
 )
 from assent.protocol.wire_error import render_error, status_of_error
@@ -49,7 +51,6 @@ from assent.surfaces.http.openapi import render_openapi
 from assent.surfaces.http.pulse import arrival_of
 from assent.surfaces.http.runs import RefusedControl
 from assent.surfaces.http.scrape import scrape_route
-from assent.surfaces.http.session import port_of
 from assent.surfaces.http.shell import shell_routes
 from assent.surfaces.http.sign_in import SignIn, sign_in_routes
 from assent.surfaces.http.site import Site
@@ -127,7 +128,9 @@ def _endpoint(site: Site, verb: Verb, endpoint: Endpoint) -> Callable[[Request],
             value = await _attend(request, endpoint, incoming)
             if time.monotonic() - began > RECHECK_SECONDS and not await site.is_live(incoming.caller.token):
                 raise UnauthorisedError  # it was revoked while its holder waited
-            return _reply(verb, value)
+            reply = _reply(verb, value)
+            reply.headers[NOW_HEADER] = site.now().isoformat()
+            return reply
         except ControlExpiredError as error:
             return _refuse(Expired(error.message))
         except AssentError as error:
@@ -180,7 +183,9 @@ def _reply(verb: Verb, value: object) -> Response:
 
 
 def _refuse(error: AssentError, **more: object) -> Response:
-    return Response(render_error(error, **more), status_of_error(error), media_type=JSON)
+    seconds = error.seconds if isinstance(error, TooManyError) else 0.0
+    headers = {"retry-after": f"{math.ceil(seconds)}"} if seconds else None
+    return Response(render_error(error, **more), status_of_error(error), headers, JSON)
 
 
 async def _no_route(request: Request, error: Exception) -> Response:
@@ -209,8 +214,8 @@ async def _healthz(request: Request) -> Response:
     return Response(_encoder.encode(Health()), media_type=JSON)
 
 
-async def _openapi(request: Request) -> Response:
-    return Response(render_openapi(version("assent"), port_of(request)), media_type=JSON)
+async def _openapi(_: Request) -> Response:
+    return Response(render_openapi(version("assent")), media_type=JSON)
 
 
 async def _asyncapi(_: Request) -> Response:

@@ -13,6 +13,7 @@ from assent.protocol.error import BadRequestError, StillOpen
 from assent.protocol.run import check_run_id
 from assent.protocol.wire import MAX_PAGE, MAX_WAIT_SECONDS
 from assent.protocol.wire_ask import AnswerBody, AskBody, Asks, Count
+from assent.surfaces.http.flows import check_key
 from assent.surfaces.http.incoming import Endpoint, Incoming
 from assent.surfaces.http.leases import check_waiter
 
@@ -93,6 +94,7 @@ async def check_end_of_run(request: Incoming, consequence: Consequence, run_id: 
 async def _open(request: Incoming) -> Ask:
     body: AskBody = request.body
     await check_end_of_run(request, body.consequence, body.run_id)
+    await check_key(request, body.key)
     return await await_call(
         request.calls.open(
             body.prompt,
@@ -109,6 +111,7 @@ async def _open(request: Incoming) -> Ask:
             escalate_to=body.escalate_to,
             protocol=body.protocol,
             other=body.other,
+            again=body.again,
             command_id=request.command_id,
         )
     )
@@ -126,7 +129,7 @@ async def _list(request: Incoming) -> Asks:
     door = request.site.door
     if query.ending is not None:
         asks = [ask for name in request.reached for ask in await await_wait(door.find(query.ending, name))]
-        asks.sort(key=lambda ask: ask.opened_at, reverse=True)
+        asks.sort(key=lambda ask: ask.opened_at, reverse=True)  # at most three of a project, in no order
         return Asks(tuple(asks[:limit]))
     if query.key is not None:
         projects = request.projects

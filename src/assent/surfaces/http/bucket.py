@@ -1,17 +1,19 @@
-"""How often somebody may come without a good credential: a bucket for each address, which fills again with time.
+"""How often somebody may come without a good credential: a bucket for each address, which fills again with time. And how
+often somebody with one may do a thing: a sliding window for each name.
 
 It takes a fixed amount of memory, however many addresses come: the one that was not heard of for the longest time is
-forgotten first, and begins anew.
+forgotten first, and begins anew. So it is with names.
 """
 
 from __future__ import annotations
 
+import threading
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from ipaddress import IPv6Address, ip_address
 
-__all__ = ["MAX_PEERS", "SPARE_TRIES", "TRIES_PER_SECOND", "Bucket", "peer_of"]
+__all__ = ["MAX_PEERS", "SPARE_TRIES", "TRIES_PER_SECOND", "Bucket", "Window", "peer_of"]
 
 SPARE_TRIES = 60
 """So many requests without a good credential may come from one address at once."""
@@ -68,3 +70,34 @@ class Bucket:
         if len(self._left) > self._most:
             self._left.popitem(last=False)
         return 0.0 if has_one else (1 - left) / self._per_second
+
+
+class Window:
+    """Rate limit by a sliding window: so many in any stretch of so many seconds, for each name. Threads may share it."""
+
+    def __init__(
+        self,
+        most: int,
+        seconds: float,
+        *,
+        names: int = MAX_PEERS,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._most, self._seconds, self._names, self._clock = most, seconds, names, clock
+        self._taken: OrderedDict[str, deque[float]] = OrderedDict()
+        self._turn = threading.Lock()
+
+    def take(self, name: str) -> float:
+        """Take one; return 0.0, or after how many seconds there is one again where none is left."""
+        with self._turn:
+            now = self._clock()
+            taken = self._taken.pop(name, None) or deque()
+            while taken and now - taken[0] >= self._seconds:
+                taken.popleft()
+            has_one = len(taken) < self._most
+            if has_one:
+                taken.append(now)
+            self._taken[name] = taken
+            if len(self._taken) > self._names:
+                self._taken.popitem(last=False)
+            return 0.0 if has_one else self._seconds - (now - taken[0])

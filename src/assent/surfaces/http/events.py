@@ -131,7 +131,7 @@ class _Socket:
 
     async def follow(self, site: Site, caller: Caller, news: News, after: int) -> None:
         """Tell what happens until one side has enough, and say why."""
-        # A browser that offered subprotocols, of which one is its key, wants one of them chosen.
+        # A browser that offered subprotocols, of which one is its signature, wants one of them chosen.
         is_offered = PROTOCOL in self._socket.scope["subprotocols"]
         await self._socket.accept(PROTOCOL if is_offered else None)
         try:

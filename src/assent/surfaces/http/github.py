@@ -74,7 +74,7 @@ class _Counter:
         return run_call(self._as(author).decline(self._ask_id, reason))
 
     def _as(self, author: Author) -> Calls:
-        return Calls(self._door, self._project, author.principal, author.via, Assurance.TOKEN)
+        return Calls(self._door, self._project, author.principal, author.via, Assurance.COMMENT)
 
 
 def github_routes(hook: Hook | None, bucket: Bucket | None = None) -> list[BaseRoute]:

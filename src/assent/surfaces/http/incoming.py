@@ -64,11 +64,11 @@ class Incoming(msgspec.Struct, frozen=True):
     @property
     def calls(self) -> Calls:
         """What the caller can do in the project that the path names."""
-        return self.caller.calls(self.site.door, self.path["project"], self.via)
+        return self.calls_in(self.path["project"])
 
     def calls_in(self, project: str) -> Calls:
         """Return what the caller can do in a project that it reaches."""
-        return self.caller.calls(self.site.door, project, self.via)
+        return self.caller.calls(self.site.door_for(self.caller.token), project, self.via)
 
     async def linger(self, seconds: float, look: Callable[[], Call[list[T]]]) -> list[T]:
         """Look until there is something, or the time is over: again whenever something happens in the project."""

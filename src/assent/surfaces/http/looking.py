@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import msgspec
+
 from assent.client.awaiting import await_call, await_wait
 from assent.client.reviewed import review_keys, view_review
 from assent.protocol.error import NotFoundError
@@ -11,16 +13,13 @@ from assent.protocol.wire_ask import ProseReply
 from assent.protocol.wire_record import LookBody, Looking
 from assent.protocol.wire_review import ReviewReply
 from assent.surfaces.http.incoming import Endpoint, Incoming, check_reached
-from assent.surfaces.http.prose import parse_prose
 
 __all__ = ["ENDPOINTS"]
 
 
 async def _show_prose(request: Incoming) -> ProseReply:
     ask = await await_call(request.calls.show(request.path["ask"]))
-    # In a thread: a text may take as long as `PROSE_SECONDS`, and others are not to wait for it.
-    nodes = await asyncio.to_thread(parse_prose, ask.prompt.body)
-    return ProseReply(tuple(nodes), ask.digest)
+    return ProseReply(tuple(msgspec.json.decode(await request.site.prose.read(ask.prompt.body))), ask.digest)
 
 
 async def _show_review(request: Incoming) -> ReviewReply:

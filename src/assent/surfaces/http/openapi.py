@@ -18,21 +18,19 @@ from assent.protocol.wire_record import Health
 from assent.surfaces.http.events import EVENTS
 from assent.surfaces.http.incoming import MAX_IDEMPOTENCY_KEY
 from assent.surfaces.http.scrape import METRICS
-from assent.surfaces.http.session import KEY_HEADER, cookie_name
-from assent.surfaces.http.sign_in import SignInBody, SignInReply
+from assent.surfaces.http.session import SESSION_HEADER
+from assent.surfaces.http.sign_in import ProofBody, ProofReply, SignInBody, SignInReply
 
 __all__ = ["ERRORS", "OPEN", "ROUTES", "render_openapi"]
 
 _REF = "#/components/schemas/{name}"
 _PARAMETER = re.compile(r"\{(\w+)(:path)?\}")
 _JSON = "application/json"
-_USUAL_PORT = 8484
-"""Of a reader who has no server: the one that `assent serve` takes where nothing else is said."""
 
 ERRORS: dict[int, str] = {
     400: "The request cannot be understood, or a reply was not recognised.",
     401: "No token, or one that is not good here.",
-    403: "This role may not do that, or the request came from a page elsewhere.",
+    403: "This role may not do that, or the request came from a page elsewhere, or was here before.",
     404: "There is no such thing here, or it is somebody else's.",
     405: "That cannot be done here.",
     409: "Somebody else was first, or it does not fit what is there; the details have the winner.",
@@ -63,9 +61,17 @@ _SIGN_IN = Verb(
     name="sign_in",
     method="POST",
     path="/sign-in",
-    summary="Sign in with the code of a printed link or a person's token; a cookie has half of the secret, `key` the other.",
+    summary="Sign in with the code of a printed link or a person's token; a page signs with `key` from then on.",
     body=SignInBody,
     reply=SignInReply,
+)
+_PROVE = Verb(
+    name="prove",
+    method="POST",
+    path="/proof",
+    summary="Prove to a page that this is the server at which it signed in, and name the boot that it signs for.",
+    body=ProofBody,
+    reply=ProofReply,
 )
 _SIGN_OUT = Verb(
     name="sign_out",
@@ -80,6 +86,7 @@ _PUBLIC = (
     _open("openapi", "/openapi.json", "This document.", dict[str, Any]),
     _open("asyncapi", "/asyncapi.json", "The document of the events.", dict[str, Any]),
     _SIGN_IN,
+    _PROVE,
 )
 OPEN = frozenset(verb.name for verb in _PUBLIC)
 """What needs no token."""
@@ -88,8 +95,8 @@ ROUTES: dict[str, Verb] = VERBS | {verb.name: verb for verb in (EVENTS, METRICS,
 
 
 @cache
-def render_openapi(version: str, port: int = _USUAL_PORT) -> bytes:
-    """Return the document, as a server on this port has it."""
+def render_openapi(version: str) -> bytes:
+    """Return the document."""
     types = _types()
     schemas, components = msgspec.json.schema_components(types, ref_template=_REF)
     by_type = dict(zip(map(str, types), schemas, strict=True))
@@ -112,19 +119,13 @@ def render_openapi(version: str, port: int = _USUAL_PORT) -> bytes:
                 "token": {"type": "http", "scheme": "bearer"},
                 "session": {
                     "type": "apiKey",
-                    "in": "cookie",
-                    "name": cookie_name(port),
-                    "description": "Half of a session's secret, called after the port on which the server listens.",
-                },
-                "key": {
-                    "type": "apiKey",
                     "in": "header",
-                    "name": KEY_HEADER,
-                    "description": "The other half; one without the other opens nothing.",
+                    "name": SESSION_HEADER,
+                    "description": "What a page signed this one request with, after it had the server proved.",
                 },
             },
         },
-        "security": [{"token": []}, {"session": [], "key": []}],
+        "security": [{"token": []}, {"session": []}],
     }
     return msgspec.json.encode(_tidy(document))
 

@@ -6,32 +6,52 @@
 
 Rule 1: there is no HTML anywhere: what looks like it is text. A page makes each node by its tag, and each text as text.
 Rule 2: nothing is fetched. A picture is its description and its address, as text.
-Rule 3: nothing is hidden. A link that leads nowhere safe is its text and its address; a definition that Markdown would
-        swallow, and what is written behind the fence of a block of code, are shown.
-Rule 4: it takes a bounded time. What would take longer, or is too deep or too much, is shown as it was written.
+Rule 3: nothing is hidden. A link shows where it leads, behind its text where that is not the address itself; one that leads
+        nowhere safe is its text and its address, and no link. A definition that Markdown would swallow, and what is
+        written behind the fence of a block of code, are shown.
+Rule 4: it takes a bounded work, which is counted and not timed. What would take more, or is too deep or too much, is
+        shown as it was written. What was read is kept: the same text is not read anew for every view.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
-import time
+from collections import OrderedDict
 from collections.abc import Sequence
+from hashlib import sha256
 from typing import TypeAlias
 from urllib.parse import urlsplit
 
+import msgspec
 from markdown_it import MarkdownIt
 from markdown_it.rules_block import StateBlock
 from markdown_it.rules_inline import StateInline
 from markdown_it.tree import SyntaxTreeNode
 
-__all__ = ["MAX_PROSE", "MAX_PROSE_DEPTH", "MAX_PROSE_NODES", "PROSE_SECONDS", "TAGS", "Node", "parse_prose"]
+__all__ = [
+    "MAX_KEPT_PROSE_BYTES",
+    "MAX_PROSE",
+    "MAX_PROSE_DEPTH",
+    "MAX_PROSE_MARKS",
+    "MAX_PROSE_NODES",
+    "MAX_PROSE_STEPS",
+    "TAGS",
+    "KeptProse",
+    "Node",
+    "parse_prose",
+]
 
 MAX_PROSE = 100_000
 """So many characters are read as Markdown; a longer text is shown as it was written."""
 MAX_PROSE_DEPTH = 24
-MAX_PROSE_NODES = 20_000
-PROSE_SECONDS = 0.5
-"""So long a text is read as Markdown before it is shown as it was written: of work, so that a busy machine shows no less."""
+MAX_PROSE_NODES = 10_000
+MAX_PROSE_STEPS = 10_000
+"""So many places of a text are looked at by the parser before it is shown as it was written."""
+MAX_PROSE_MARKS = 5_000
+"""So many of its characters may be marks of emphasis: each of them is compared with others."""
+MAX_KEPT_PROSE_BYTES = 16 << 20
+"""So much of what was read is kept."""
 
 TAGS = frozenset(
     [
@@ -92,13 +112,35 @@ class _TooMuchError(Exception):
 
 def parse_prose(text: str) -> list[Node]:
     """Return the tree of a text."""
-    if len(text) > MAX_PROSE:
+    if len(text) > MAX_PROSE or sum(map(text.count, "*_~")) > MAX_PROSE_MARKS:
         return _as_written(text)
     try:
-        env = {"until": time.thread_time() + PROSE_SECONDS}
-        return _Reader().read(SyntaxTreeNode(_markdown.parse(text, env)))
+        lines = text.replace("\r\n", "\n")
+        return _Reader().read(SyntaxTreeNode(_markdown.parse(lines, {"steps": 0})))
     except Exception:  # noqa: BLE001 - a parser's fault on somebody's text is no reason not to show it
         return _as_written(text)
+
+
+class KeptProse:
+    """Trees of texts that were read, as JSON, by digest; what was not looked at for the longest time is forgotten first."""
+
+    def __init__(self) -> None:
+        self._kept: OrderedDict[bytes, bytes] = OrderedDict()
+        self._size = 0
+        self._turn = asyncio.Lock()
+
+    async def read(self, text: str) -> bytes:
+        """Return the tree of a text as JSON. One text is read at a time, in a thread: others are not to wait for it."""
+        key = sha256(text.encode("utf-8", "surrogatepass")).digest()
+        async with self._turn:
+            found = self._kept.pop(key, None)
+            if found is None:
+                found = msgspec.json.encode(await asyncio.to_thread(parse_prose, text))
+                self._size += len(found)
+            self._kept[key] = found
+            while self._size > MAX_KEPT_PROSE_BYTES:
+                self._size -= len(self._kept.popitem(last=False)[1])
+            return found
 
 
 def check_address(address: str) -> bool:
@@ -177,7 +219,8 @@ class _Reader:
     def _link(self, node: SyntaxTreeNode, depth: int) -> Sequence[Node]:
         address, shown = str(node.attrs.get("href", "")), self._children(node, depth + 1)
         if check_address(address):
-            return [["a", {"href": address}, *(shown or [address])], *filter(None, [_title(node)])]
+            told = "" if shown in ([], [address]) else f" ({address})"
+            return [["a", {"href": address}, *(shown or [address])], *filter(None, [f"{told}{_title(node)}"])]
         return [*shown, f" ({address}){_title(node)}"]
 
     def _ordered(self, node: SyntaxTreeNode, depth: int) -> Node:
@@ -208,18 +251,20 @@ def _joined(nodes: list[Node]) -> list[Node]:
     return found
 
 
-def _keep_time(env: object) -> bool:
-    if time.thread_time() > env["until"]:  # type: ignore[index]
+def _count_step(state: StateBlock | StateInline) -> bool:
+    state.env["steps"] += 1
+    # A node has two tokens at most, and a table makes them without looking at another place.
+    if state.env["steps"] > MAX_PROSE_STEPS or len(state.tokens) > 2 * MAX_PROSE_NODES:
         raise _TooMuchError
     return False
 
 
-def _block_clock(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
-    return _keep_time(state.env)
+def _count_block(state: StateBlock, _start: int, _end: int, _silent: bool) -> bool:
+    return _count_step(state)
 
 
-def _inline_clock(state: StateInline, _silent: bool) -> bool:
-    return _keep_time(state.env)
+def _count_inline(state: StateInline, _silent: bool) -> bool:
+    return _count_step(state)
 
 
 def _allow(url: str) -> bool:  # noqa: ARG001 - the parser's signature; `check_address` says where a link may lead
@@ -230,9 +275,12 @@ def _make_markdown() -> MarkdownIt:
     # Beyond its nesting the parser leaves out what comes: that limit lies behind ours, which is noticed.
     made = MarkdownIt("commonmark", {"html": False, "maxNesting": 2 * MAX_PROSE_DEPTH + 10})
     made.enable(["table", "strikethrough"]).disable(["reference"])
+    made.core.ruler.disable(
+        ["normalize"]
+    )  # it makes line ends of what is none, and other signs of what is hidden
     made.validateLink = _allow  # type: ignore[method-assign]
-    made.block.ruler.before("table", "clock", _block_clock)
-    made.inline.ruler.before("text", "clock", _inline_clock)
+    made.block.ruler.before("table", "count", _count_block, {"alt": ["paragraph", "blockquote", "list"]})
+    made.inline.ruler.before("text", "count", _count_inline)
     return made
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import merge
+
 import msgspec
 from msgspec.structs import replace
 
@@ -34,6 +36,7 @@ from assent.protocol.wire_run import (
     Steps,
 )
 from assent.surfaces.http.asks import after_of, limit_of, seconds_of
+from assent.surfaces.http.flows import check_flow
 from assent.surfaces.http.holds import HoldReply, hold, release
 from assent.surfaces.http.incoming import Endpoint, Incoming
 
@@ -47,11 +50,13 @@ async def _reply(request: Incoming, run: Run) -> RunReply:
 
 async def _list(request: Incoming) -> Runs:
     limit = limit_of(request.query.limit)
-    runs: list[Run] = []
-    for name in request.reached:
-        page = await await_wait(request.site.door.runs(name, limit, active=request.query.active))
-        runs += page
-    runs.sort(key=lambda run: run.started_at, reverse=True)
+    door, active = request.site.door, request.query.active
+    pages: list[list[Run]] = [
+        await await_wait(door.runs(name, limit, active=active)) for name in request.reached
+    ]
+    runs = list(
+        merge(*pages, key=lambda run: run.started_at, reverse=True)
+    )  # each page is in order, by number
     return Runs(tuple([await _reply(request, run) for run in runs[:limit]]))
 
 
@@ -138,6 +143,8 @@ async def _hold(request: Incoming) -> HoldReply:
     body: HoldBody = request.body
     if body.run_id is not None:
         await _check_holder(request, check_run_id(body.run_id))
+    if body.flow_id is not None:
+        await check_flow(request, body.flow_id)
     return await hold(request)
 
 

@@ -2,7 +2,8 @@
 
 What it shows beside them it asks the server for, as whoever signed in. It decides nothing by being fetched.
 
-Rule 1: all files are read once, when the server starts. What a request names is looked up among them, and never on disk.
+Rule 1: all files are read once, when the server starts, and the page's own scripts and sheets are packed: see `pack`.
+        What a request names is looked up among them, and never on disk.
 Rule 2: a browser keeps them, and asks each time whether they are still the same: a server that was replaced never has a
         page half of the old one's.
 Rule 3: every reply has the policy, also the one that says "still the same": what a browser keeps takes its headers.
@@ -11,6 +12,7 @@ Rule 3: every reply has the policy, also the one that says "still the same": wha
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -20,6 +22,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
+
+from assent.surfaces.http.pack import pack_script, pack_sheet
 
 __all__ = ["FAVICONS", "PAGE_POLICY", "shell_routes"]
 
@@ -33,6 +37,9 @@ FAVICONS = {**{str(count): str(count) for count in range(1, 10)}, "many": "9+"}
 
 _PAGES = {"/": "index.html", "/sign-in": "sign-in.html"}
 """The addresses of what is opened; all else is fetched by these, from `/page/`."""
+_SCRIPTS = ("app.js", "sign-in.js")
+_SHEET = "style.css"
+"""What the pages name; each is packed with all that it imports."""
 _MEDIA = {
     "html": "text/html; charset=utf-8",
     "css": "text/css; charset=utf-8",
@@ -55,18 +62,31 @@ _FAVICON = (
 class _File(msgspec.Struct, frozen=True):
     content: bytes
     media: str
+    tag: str
+    """By which a browser says what it has."""
 
-    @property
-    def tag(self) -> str:
-        """By which a browser says what it has."""
-        return f'"{sha256(self.content).hexdigest()[:32]}"'
+
+def _file(name: str, content: bytes) -> _File:
+    return _File(content, _MEDIA[name.rpartition(".")[2]], f'"{sha256(content).hexdigest()[:32]}"')
+
+
+@cache
+def _files() -> dict[str, _File]:
+    """Read and pack the files of this package, once in a process."""
+    found = dict(_read(files("assent.surfaces.http").joinpath("page"), ""))
+    texts = {name: file.content.decode() for name, file in found.items()}
+    packed = {each: pack_script(texts, each) for each in _SCRIPTS} | {_SHEET: pack_sheet(texts, _SHEET)}
+    found = {name: file for name, file in found.items() if not _is_part(name)}
+    found |= {name: _file(name, text.encode()) for name, text in packed.items()}
+    return found | {
+        (name := f"favicon-{each}.svg"): _file(name, _draw(count)) for each, count in FAVICONS.items()
+    }
 
 
 def shell_routes() -> list[BaseRoute]:
     """Return the routes of the files."""
-    found = dict(_read(files("assent.surfaces.http").joinpath("page"), ""))
+    found = dict(_files())
     pages = {address: found.pop(name) for address, name in _PAGES.items()}
-    found |= {f"favicon-{name}.svg": _draw_favicon(count) for name, count in FAVICONS.items()}
 
     async def give_page(request: Request) -> Response:
         return _reply(request, pages[request.url.path])
@@ -89,12 +109,17 @@ def _read(folder: Traversable, path: str) -> Iterator[tuple[str, _File]]:
         if entry.is_dir():
             yield from _read(entry, f"{name}/")
         else:
-            yield name, _File(entry.read_bytes(), _MEDIA[name.rpartition(".")[2]])
+            yield name, _file(name, entry.read_bytes())
 
 
-def _draw_favicon(count: str) -> _File:
-    drawn = _FAVICON.format(count=count, size="12" if len(count) == 1 else "9.5")
-    return _File(drawn.encode(), _MEDIA["svg"])
+def _is_part(name: str) -> bool:
+    """Say whether a file is given as a part of a pack."""
+    return name.endswith((".js", ".css")) and not name.startswith("vendor/")
+
+
+def _draw(count: str) -> bytes:
+    """Return an icon that counts."""
+    return _FAVICON.format(count=count, size="12" if len(count) == 1 else "9.5").encode()
 
 
 def _reply(request: Request, file: _File) -> Response:

@@ -2,9 +2,8 @@
 
 Rule 1: the code is in the fragment of a link, which no browser sends anywhere. Fetching the link decides nothing: what
         counts is that the page, at a person's click, posts the code.
-Rule 2: what is given for it is a token as any other, made in the log, that can be listed and revoked. One half of its
-        secret goes into a cookie that no script can read, and that no other site can make a browser send; the other
-        half is told to the page, once.
+Rule 2: what is given for it is a session, in the log as a token is, that can be listed and revoked, and that nobody can
+        show as a token: see `session`.
 Rule 3: a token signs in whom it was made for, where it is good and while it is, and only a person. It is shown once more
         and kept nowhere.
 Rule 4: wrong, used, late and none look alike.
@@ -26,12 +25,13 @@ from starlette.routing import BaseRoute, Route
 
 from assent.client.awaiting import await_call
 from assent.client.calls import Calls
-from assent.client.tokens import create_token, revoke_token
+from assent.client.tokens import open_session, revoke_token
 from assent.protocol.canonical import convert, parse_json
 from assent.protocol.error import (
     AssentError,
     BadRequestError,
     ForbiddenError,
+    MisdirectedError,
     TooLargeError,
     UnauthorisedError,
 )
@@ -40,13 +40,21 @@ from assent.protocol.token import ALL_PROJECTS, Token
 from assent.protocol.wire_error import render_error, status_of_error
 from assent.protocol.wire_record import WhoReply
 from assent.surfaces.http.caller import find_caller
-from assent.surfaces.http.session import cookie_name, cut_secret, port_of
+from assent.surfaces.http.session import (
+    derive_key,
+    is_nonce,
+    is_origin_of,
+    is_session_name,
+    prove,
+)
 from assent.surfaces.http.site import Caller, Site
 
 __all__ = [
     "CODE_SECONDS",
     "MAX_SIGN_IN_BYTES",
     "SESSION_SECONDS",
+    "ProofBody",
+    "ProofReply",
     "SignIn",
     "SignInBody",
     "SignInReply",
@@ -79,9 +87,30 @@ class SignInBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SignInReply(WhoReply, frozen=True):
-    """Who has signed in, and the half of the secret that no cookie has."""
+    """Who has signed in, and with what the page signs from now on."""
 
+    session: str
+    """Its name, which goes with every request."""
     key: str
+    """Told here, once."""
+
+
+class ProofBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What a page wants proved before it sends anything else."""
+
+    session: str
+    nonce: str
+    """64 hexadecimal digits of chance."""
+    origin: str
+    """Of the page."""
+
+
+class ProofReply(msgspec.Struct, frozen=True):
+    """Who is here."""
+
+    boot: str
+    """Of this start of the server; it is signed with every request."""
+    proof: str
 
 
 class SignIn:
@@ -93,16 +122,14 @@ class SignIn:
         code: str,
         *,
         is_unattended: bool = False,
-        is_secure: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._calls, self._is_unattended, self.is_secure = calls, is_unattended, is_secure
-        self._clock = clock
+        self._calls, self._is_unattended, self._clock = calls, is_unattended, clock
         self._digest: bytes | None = _digest(code)
         self._until = clock() + CODE_SECONDS
 
     async def redeem(self, code: str) -> tuple[Token, str]:
-        """Give a token, with its secret, for the code; of several who show it at once, one gets it.
+        """Give a session, with its name, for the code; of several who show it at once, one gets it.
 
         Raises:
             UnauthorisedError: it is not the code, or no longer.
@@ -113,12 +140,11 @@ class SignIn:
         self._digest = None  # before anything is awaited
         try:
             return await await_call(
-                create_token(
+                open_session(
                     self._calls,
-                    Role.HUMAN,
-                    name=self._calls.principal.name,
-                    projects=(ALL_PROJECTS,),
-                    life=timedelta(seconds=SESSION_SECONDS),
+                    self._calls.principal.name,
+                    (ALL_PROJECTS,),
+                    timedelta(seconds=SESSION_SECONDS),
                     is_unattended=self._is_unattended,
                 )
             )
@@ -141,9 +167,7 @@ async def _redeem_token(site: Site, secret: str) -> tuple[Token, str]:
         raise UnauthorisedError(_REFUSED_TOKEN)
     # At the home of the one that was shown: whoever revokes that finds this beside it.
     calls = Caller(shown).calls(site.door, shown.project, "page")
-    return await await_call(
-        create_token(calls, Role.HUMAN, name=shown.name, projects=shown.projects, life=life)
-    )
+    return await await_call(open_session(calls, shown.name, shown.projects, life))
 
 
 def _digest(code: str) -> bytes:
@@ -163,19 +187,23 @@ def sign_in_routes(site: Site, sign_in: SignIn | None) -> list[BaseRoute]:
         return await sign_in.redeem(body.code)
 
     async def enter(request: Request) -> Response:
-        token, secret = await redeem(convert(parse_json(await _read(request)), SignInBody))
-        half, key = cut_secret(secret)
-        told = SignInReply(token.role, token.name, token.projects, token.expires_at, site.now(), key)
-        response = Response(_encoder.encode(told), media_type=_JSON)
-        response.set_cookie(
-            cookie_name(port_of(request)),
-            half,
-            max_age=(token.expires_at - token.created_at) // timedelta(seconds=1),
-            secure=_is_secure(request) or (sign_in is not None and sign_in.is_secure),
-            httponly=True,
-            samesite="strict",
+        token, name = await redeem(convert(parse_json(await _read(request)), SignInBody))
+        key = derive_key(site.door.secret(), name).hex()
+        return _reply(
+            SignInReply(token.role, token.name, token.projects, token.expires_at, site.now(), name, key)
         )
-        return response
+
+    async def show_proof(request: Request) -> Response:
+        # No session is looked up: also one that has ended learns who it is that says so.
+        body = convert(parse_json(await _read(request)), ProofBody)
+        if not (is_session_name(body.session) and is_nonce(body.nonce)):
+            raise BadRequestError(
+                "A proof takes the name of a session and a nonce, of 64 hexadecimal digits each."
+            )
+        if not is_origin_of(request, body.origin):
+            raise MisdirectedError("A server proves itself to pages of its own alone.")
+        key, boot = derive_key(site.door.secret(), body.session), site.boot.name
+        return _reply(ProofReply(boot, prove(key, body.nonce, body.origin, boot)))
 
     async def leave(request: Request) -> Response:
         caller = await find_caller(site, request)
@@ -184,19 +212,17 @@ def sign_in_routes(site: Site, sign_in: SignIn | None) -> list[BaseRoute]:
         await await_call(
             revoke_token(caller.calls(site.door, caller.token.project, "page"), caller.token.token_id)
         )
-        response = Response(status_code=204)
-        response.delete_cookie(cookie_name(port_of(request)), httponly=True, samesite="strict")
-        return response
+        return Response(status_code=204)
 
     return [
         Route("/sign-in", _guarded(enter), methods=["POST"]),
         Route("/sign-out", _guarded(leave), methods=["POST"]),
+        Route("/proof", _guarded(show_proof), methods=["POST"]),
     ]
 
 
-def _is_secure(request: Request) -> bool:
-    """Say whether the browser came over TLS: to this server, or to a proxy that stands in front of it."""
-    return request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
+def _reply(told: msgspec.Struct) -> Response:
+    return Response(_encoder.encode(told), media_type=_JSON)
 
 
 async def _read(request: Request) -> bytes:

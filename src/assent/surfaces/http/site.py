@@ -16,10 +16,13 @@ from assent.client.embedded import EmbeddedDoor
 from assent.client.news import News
 from assent.protocol.error import TooManyError
 from assent.protocol.principal import Assurance
-from assent.protocol.token import Token, digest_of, looks_like_token
+from assent.protocol.token import Token, digest_of, digest_of_session, looks_like_token
 from assent.protocol.wire_run import HoldBody
+from assent.surfaces.http.ask_limits import AskLimits, AskRates
 from assent.surfaces.http.leases import AskLeases
 from assent.surfaces.http.presence import Presence
+from assent.surfaces.http.prose import KeptProse
+from assent.surfaces.http.session import Boot
 from assent.surfaces.http.watch import Scrape, SiteWatch
 
 __all__ = ["MAX_FOLLOWED", "Caller", "Held", "Holding", "Site"]
@@ -35,8 +38,7 @@ class Caller(msgspec.Struct, frozen=True):
 
     token: Token
     is_session: bool = False
-    """The token came in its two halves, of somebody who signed in: one is a cookie, which a browser sends along whoever
-    made it send the request."""
+    """It is of somebody who signed in: a page signed the request."""
 
     def calls(self, door: EmbeddedDoor, project: str, via: str) -> Calls:
         """Return what this caller can do in a project."""
@@ -71,9 +73,14 @@ class Site:
     """One server on one store."""
 
     def __init__(
-        self, door: EmbeddedDoor, watch: SiteWatch | None = None, scrape: Scrape | None = None
+        self,
+        door: EmbeddedDoor,
+        watch: SiteWatch | None = None,
+        scrape: Scrape | None = None,
+        limits: AskLimits | None = None,
     ) -> None:
         self.door = door
+        self._rates = None if limits is None else AskRates(limits)
         self.watch = watch
         """Who sees every request and, by the door, every command."""
         self.scrape = scrape
@@ -84,7 +91,10 @@ class Site:
         self._lingering: set[asyncio.Task[Any]] = set()
         self._news: dict[str, tuple[News, int]] = {}
         """By project: what happens there, and how many follow it."""
+        self.boot = Boot()
+        """What pages have sent since this server began."""
         self.presence = Presence()
+        self.prose = KeptProse()
         self.leases = AskLeases(door)
         """Whose waits for their own asks go on here, over several requests."""
         self.holdings: dict[str, Holding] = {}
@@ -98,6 +108,10 @@ class Site:
         self.streams = 0
         """How many sockets and streams are told of events now."""
 
+    def door_for(self, token: Token) -> EmbeddedDoor:
+        """Return the door for whoever holds a token, who may ask as much as the server takes of one."""
+        return self.door if self._rates is None else self._rates.door_for(token, self.door)
+
     @property
     def is_closing(self) -> bool:
         """The server stops."""
@@ -109,9 +123,14 @@ class Site:
 
     async def find_token(self, secret: str) -> Token | None:
         """Return the token of this secret, if it is good now. It is looked up every time: a revoked one is shut at once."""
-        if not looks_like_token(secret):
-            return None
-        token = await await_wait(self.door.token_by_digest(digest_of(secret)))
+        return await self._find(digest_of(secret)) if looks_like_token(secret) else None
+
+    async def find_session(self, name: str) -> Token | None:
+        """Return the token of a session of this name, if it is good now."""
+        return await self._find(digest_of_session(name))
+
+    async def _find(self, digest: str) -> Token | None:
+        token = await await_wait(self.door.token_by_digest(digest))
         return token if token is not None and token.is_live(self.now()) else None
 
     async def is_live(self, token: Token) -> bool:

@@ -16,6 +16,7 @@ from assent.protocol.token import ALL_PROJECTS, Token, check_digest, check_scope
 from assent.protocol.wire_ask import ApprovalBody, ApprovalReply
 from assent.protocol.wire_record import TokenBody, TokenReply, Tokens
 from assent.surfaces.http.asks import check_end_of_run, deadline_of
+from assent.surfaces.http.flows import check_key
 from assent.surfaces.http.incoming import Endpoint, Incoming
 
 __all__ = ["ENDPOINTS"]
@@ -34,8 +35,10 @@ async def _request_approval(request: Incoming) -> ApprovalReply:
         "deadline": deadline_of(body.deadline),
         "consequence": body.consequence,
         "escalate_to": body.escalate_to,
+        "again": body.again,
     }
     await check_end_of_run(request, body.consequence, body.run_id)
+    await check_key(request, body.key)
     if body.life_seconds is not None:
         parts["life"] = _life(body.life_seconds)
     told = await await_call(

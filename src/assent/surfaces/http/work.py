@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from heapq import merge
+from itertools import chain
 from typing import Any
 
 import msgspec
@@ -51,19 +53,22 @@ async def _hand_in(request: Incoming) -> HandedReply:
 async def _list_notifications(request: Incoming) -> Notifications:
     query, door = request.query, request.site.door
     limit = limit_of(query.limit)
-    found: list[Notification] = []
+    pages: list[list[Notification]] = []
     for name in request.reached:
         if query.source is not None:
             if name is None or query.source_id is None:
                 raise BadRequestError("A source needs its source_id, and one project.")
             page = await await_wait(door.notifications_about(name, query.source, query.source_id))
-            found += page
         else:
             page = await await_wait(door.notifications(name, limit, is_open=query.status == "open"))
-            found += page
-    if query.source is None:
-        found.sort(key=lambda each: each.created_at, reverse=True)
-    return Notifications(tuple(found[:limit]))
+        pages.append(page)
+    # Each page is in order, by number.
+    found = (
+        merge(*pages, key=lambda each: each.created_at, reverse=True)
+        if query.source is None
+        else chain.from_iterable(pages)
+    )
+    return Notifications(tuple(found)[:limit])
 
 
 async def _count_notifications(request: Incoming) -> Count:

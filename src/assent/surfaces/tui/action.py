@@ -10,12 +10,11 @@ import re
 import shlex
 from collections.abc import Iterator
 
-import msgspec
-
+from assent.protocol.block import render_action
 from assent.protocol.canonical import Json, canonical
-from assent.protocol.display import display
+from assent.protocol.display import display, display_exact
 from assent.surfaces.tui.line import ACCENT, DANGER, FAINT, GOOD, STRONG, Line, join, line, mark
-from assent.surfaces.width import columns, wrap
+from assent.surfaces.width import wrap
 
 __all__ = ["action_lines", "json_lines"]
 
@@ -34,14 +33,13 @@ def action_lines(action: Json, width: int) -> list[Line]:
 
 def json_lines(action: Json, width: int) -> list[Line]:
     """Return an action as JSON, in lines that fit."""
-    shown = msgspec.json.format(canonical(action), indent=2).decode()
-    return mark(wrap(display(shown), width - 2))
+    return mark(wrap(render_action(action), width - 2))
 
 
 def _walk(name: str, value: Json, width: int) -> Iterator[list[Line]]:
     command = _command(name, value)
     if command is not None:
-        first, *more = wrap(display(command), width - 2)
+        first, *more = wrap(display_exact(command), width - 2)
         yield [join(line("$ ", ACCENT), first), *(line(f"  {part}") for part in more)]
     elif isinstance(value, str) and _is_diff(value):
         yield _diff(name or "difference", value, width)
@@ -76,12 +74,18 @@ def _title(value: dict[str, Json]) -> str | None:
 
 
 def _pair(name: str, value: Json, width: int) -> list[Line]:
-    said = value if isinstance(value, str) else canonical(value).decode()
-    head = f"{display(name, lines=False)}: "
-    if columns(head) > width // 2:
-        return mark([*wrap(head, width - 2), *wrap(display(said), width - 2)])
-    first, *more = wrap(display(said), width - 2 - columns(head))
-    return [join(line(": ", FAINT), line(head, FAINT), first), *mark(more)]
+    said = f"[{', '.join(map(_spell, value))}]" if isinstance(value, list) else _spell(value)
+    head = f"{display_exact(name)}: "
+    first, *more = wrap(head + said, width - 2)
+    painted = (
+        [line(head, FAINT), first.removeprefix(head)] if first.startswith(head) else [line(first, FAINT)]
+    )
+    return [join(line(": ", FAINT), *painted), *mark(more)]
+
+
+def _spell(value: Json) -> str:
+    """Return a value; a text stands between quotes, so that it is not taken for what stands without."""
+    return f'"{display_exact(value)}"' if isinstance(value, str) else canonical(value).decode()
 
 
 def _diff(name: str, text: str, width: int) -> list[Line]:
@@ -121,6 +125,6 @@ def _number(digits: str) -> int:
 
 
 def _file(name: str, count: str, width: int) -> list[Line]:
-    *above, last = mark(wrap(display(name, lines=False), width - 2), STRONG)
+    *above, last = mark(wrap(display_exact(name), width - 2), STRONG)
     gap = width - last.width - len(count)
     return [*above, join(last, line(" " * gap + count, FAINT)) if gap > 1 else last]

@@ -17,7 +17,7 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import ClassVar
 
@@ -132,6 +132,8 @@ class InboxApp(App[None]):
         self.hangup = hangup or Hangup(0)
         self._feed = feed
         self._clock = clock
+        self._ahead = timedelta(0)
+        """As the last snapshot has it."""
         self.sitting = sitting or Sitting(drafts, who, clock)
         self._canvas = _Canvas()
         self._line, self._text = Input(id="line", select_on_focus=False), TextArea(id="text")
@@ -212,8 +214,11 @@ class InboxApp(App[None]):
             self.set_timer(BEAT_SECONDS + _GRACE_SECONDS, self._tick)
         self._draw()
 
+    def _now(self) -> datetime:
+        return _now() + self._ahead
+
     def _tick(self) -> None:
-        self.sitting.tick(_now())
+        self.sitting.tick(self._now())
         self._draw()
         view = self.sitting.view
         if view.mode is Mode.RUN and view.run is not None and not self._is_reading:
@@ -222,7 +227,7 @@ class InboxApp(App[None]):
             self._start(lambda: self._read_run(run))
         if self._is_looking and time.monotonic() - self._looks_since > _SLOW_SECONDS:
             self.sitting.lose(
-                _now()
+                self._now()
             )  # a server that was there is tried for longer than anybody likes to guess
         if view.offline_since is not None:
             self.look_again()
@@ -277,8 +282,9 @@ class InboxApp(App[None]):
 
     def _take(self, snapshot: Snapshot, ended: list[Ask]) -> None:
         self._is_looking = False
+        self._ahead = snapshot.ahead
         is_first = not self.sitting.view.current
-        is_new = self.sitting.take(snapshot, _now())
+        is_new = self.sitting.take(snapshot, self._now())
         for ask in ended:
             self.sitting.learn(ask)
         self._give_back()
@@ -296,7 +302,7 @@ class InboxApp(App[None]):
 
     def _fail(self, error: AssentError) -> None:
         self._is_looking = False
-        self.sitting.lose(_now())
+        self.sitting.lose(self._now())
         if not isinstance(error, UnreachableError):
             self.sitting.refuse(error.message)
         self._draw()

@@ -5,9 +5,11 @@ from __future__ import annotations
 from assent.protocol.answer import labels
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
-from assent.protocol.ending import render_ending, render_instant, render_name
+from assent.protocol.ending import render_ending, render_instant, render_login, render_name
+from assent.protocol.prompt import Field
+from assent.surfaces.tui.choice_card import option_lines
 from assent.surfaces.tui.line import ACCENT, FAINT, STRONG, Line, join, line, mark
-from assent.surfaces.tui.reply import summary
+from assent.surfaces.tui.reply import FieldReply, Reply, is_free_only, is_yes_no, summary
 from assent.surfaces.tui.stakes import clock_of, local
 from assent.surfaces.tui.view import Fate, View
 from assent.surfaces.width import wrap
@@ -29,7 +31,24 @@ def fate_lines(view: View, ask: Ask, width: int) -> list[Line]:
     if fate is not Fate.MINE and not view.reply.is_blank:
         kept = display(f"kept here: {summary(ask, view.reply)}", lines=False)
         lines += [Line(), *(line(f"   {part}") for part in wrap(kept, width - 3))]
-    return lines
+    return [*lines, Line(), *option_lines(ask, _given(ask), width, -1, -1)[0]]
+
+
+def _given(ask: Ask) -> Reply:
+    """Return what was answered as a reply, so that the questions stand there with it; what a confirm's was is told above."""
+    if is_yes_no(ask):
+        return Reply()
+    parts = {field.name: _given_of(ask, field) for field in ask.prompt.fields}
+    own = "".join(part.text for part in parts.values()) if ask.prompt.commands else ""
+    return Reply({} if own else parts, own)
+
+
+def _given_of(ask: Ask, field: Field) -> FieldReply:
+    values = ask.answer.values.get(field.name, ()) if ask.answer else ()
+    known = {option.key for option in field.options}
+    own = "\n".join(value for value in values if value not in known)
+    text = own or "-" * (is_free_only(field) and not ask.prompt.commands)
+    return FieldReply(tuple(value for value in values if value in known), text, bool(own))
 
 
 def _headline(ask: Ask, fate: Fate | None) -> str:
@@ -58,9 +77,8 @@ def _ending(view: View, ask: Ask, width: int) -> list[Line]:
     said = ", ".join(labels(ask.prompt, answer.values)) + (f": {answer.reason}" if answer.reason else "")
     first, *more = wrap(display(f"{render_name(answer.by)}: {said}", lines=False), width - 5)
     day = clock_of(answer.at, view.now)[:-5]
-    mark_of = ", unattended" if answer.is_unattended else ""
-    when = (
-        f"{day}{local(answer.at):%H:%M:%S}, {answer.via or 'an unnamed surface'}, {answer.assurance}{mark_of}"
-    )
+    marks = [render_login(answer.by, answer.assurance), "unattended" * answer.is_unattended]
+    how = ", ".join([answer.via or "an unnamed surface", answer.assurance, *filter(None, marks)])
+    when = f"{day}{local(answer.at):%H:%M:%S}, {how}"
     facts = wrap(display(when, lines=False), width - 3)
     return [line(f"   {first}"), *mark(more, margin="   "), *(line(f"   {part}", FAINT) for part in facts)]

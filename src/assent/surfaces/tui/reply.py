@@ -132,22 +132,20 @@ def keycap(prompt: Prompt, field: Field, position: int) -> str:
 def fit_reply(ask: Ask, reply: Reply) -> Reply:
     """Return what of an earlier reply may stand when its ask is opened again.
 
-    What is not offered goes, and so does every mark on an approval and every mark that cannot be undone: it is set by a
-    key that was pressed now. Words stay.
+    What is not offered goes, and so does every mark on an approval, on a confirm and on an ask with something that cannot be
+    undone: it is set by a key that was pressed now. Words stay.
     """
+    has_grave = any(option.destructive for field in ask.prompt.fields for option in field.options)
+    is_grave = has_grave or is_yes_no(ask) or is_approval(ask.prompt)
     fields: dict[str, FieldReply] = {}
     for field in ask.prompt.fields:
         part = reply.of(field.name)
-        offered = {option.key for option in field.options if not option.destructive}
-        if is_yes_no(ask):
-            offered = {way.key for way in WAYS}
-        if is_approval(ask.prompt):
-            offered = set()
+        offered = set() if is_grave else {option.key for option in field.options}
         keys = tuple(dict.fromkeys(key for key in part.keys if key in offered))
         kept = FieldReply(
             keys if field.multiple else keys[:1],
             part.text if field.free or is_approval(ask.prompt) else "",
-            part.is_own and field.free and (field.multiple or not keys),
+            part.is_own and field.free and not is_grave and (field.multiple or not keys),
         )
         if kept != _NOTHING:
             fields[field.name] = kept

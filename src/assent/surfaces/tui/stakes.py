@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import suppress
 from datetime import datetime, timedelta
 
-from assent.protocol.approval import is_approval
+from assent.protocol.approval import is_approval, render_again
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.ending import render_name
 from assent.surfaces.card import render_notes, render_silence
 from assent.surfaces.moment import render_span
-from assent.surfaces.tui.line import CAUTION, DANGER, FAINT, Line, join, line
+from assent.surfaces.tui.line import CAUTION, DANGER, FAINT, Line, join, line, mark
 from assent.surfaces.width import wrap
 
 __all__ = ["clock_of", "local", "silence_of", "stake_lines"]
@@ -53,11 +53,22 @@ def stake_lines(ask: Ask, width: int, now: datetime, *, is_compact: bool = False
         silence = render_notes(ask, now)[0]
     notes = render_notes(ask, now)[ask.deadline is not None :]
     if is_approval(ask.prompt):
-        told = [*_risk(ask, width), *_ways(ask, silence, width)]
+        told = [*_earlier(ask, width), *_risk(ask, width), *_ways(ask, silence, width)]
     else:
         paint = FAINT if ask.deadline is None else CAUTION
         told = [line(part, paint) for part in wrap(silence, width)]
     return told + [line(part, CAUTION) for note in notes for part in wrap(note, width)]
+
+
+def _earlier(ask: Ask, width: int) -> list[Line]:
+    """Return the no that a person said to the same action before, and why it is asked again."""
+    no, *asked = render_again(ask).split("\n")
+    told = [line(part, CAUTION) for part in wrap(no, width)] if no else []
+    for each in asked:
+        is_theirs = each.startswith(": ")
+        parts = wrap(each.removeprefix(": "), width - 2 if is_theirs else width)
+        told += mark(parts) if is_theirs else [line(part, CAUTION) for part in parts]
+    return told
 
 
 def _risk(ask: Ask, width: int) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 
 import msgspec
@@ -47,6 +47,8 @@ class Snapshot(msgspec.Struct, frozen=True):
     """What could not be looked at."""
     who: str = ""
     """Whoever looks, as the stores know them."""
+    ahead: timedelta = timedelta(0)
+    """By how much the clock of the current store is ahead of this machine's: what is left is left by that one."""
 
 
 class RunDetail(msgspec.Struct, frozen=True):

@@ -3,13 +3,12 @@
 
 import { html, useState } from "/page/html.js";
 import { Diff, isDiff } from "/page/diff.js";
+import { breakLines, isObject, spell } from "/page/json.js";
 import { Text } from "/page/text.js";
 
 const COMMANDS = new Set(["command", "cmd", "run", "shell"]);
 const ARGUMENTS = new Set(["argv", "args", "command"]);
 const NAMES = ["path", "file", "filename", "name"];
-
-const isObject = (value) => value !== null && typeof value === "object" && !Array.isArray(value);
 
 // Quotes an argument as a shell would want it, so that what is shown is what would run.
 export const shellWord = (word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`);
@@ -46,23 +45,28 @@ export function inventory(action) {
     .join(", ");
 }
 
+// A text stands between quotes, so that it is not taken for what stands without: "false" is not false.
 const Scalar = ({ value }) =>
-  html`<code class="value"><${Text} value=${typeof value === "string" ? value : JSON.stringify(value)} lines /></code>`;
+  typeof value === "string"
+    ? html`<code class="value">"<${Text} value=${value} exact />"</code>`
+    : html`<code class="value">${spell(value)}</code>`;
+
+const Values = ({ values }) =>
+  html`[${values.map((each, at) => html`${at > 0 && ", "}<${Scalar} value=${each} />`)}]`;
 
 function Part({ name, value }) {
   const command = commandOf(name, value);
   if (command !== null) {
-    return html`<p class="cmd"><span class="at">$</span><code><${Text} value=${command} lines /></code></p>`;
+    return html`<p class="cmd"><span class="at">$</span><code><${Text} value=${command} exact /></code></p>`;
   }
   if (isDiff(value)) return html`<${Diff} text=${value} name=${name || "difference"} />`;
   if (isObject(value)) return html`<${Thing} value=${value} name=${name} />`;
   if (Array.isArray(value) && value.some((each) => isObject(each) || Array.isArray(each))) {
     return value.map((each, at) => html`<${Part} name=${`${name} ${at + 1}`} value=${each} key=${at} />`);
   }
-  const values = Array.isArray(value) ? value : [value];
   return html`<div class="pair">
-    <span class="pair-name"><${Text} value=${name || "value"} /></span>
-    <span>${values.length ? values.map((each) => html`<${Scalar} value=${each} /> `) : html`<span class="quiet">none</span>`}</span>
+    <span class="pair-name"><${Text} value=${name || "value"} exact /></span>
+    <span>${Array.isArray(value) ? html`<${Values} values=${value} />` : html`<${Scalar} value=${value} />`}</span>
   </div>`;
 }
 
@@ -70,9 +74,13 @@ function Part({ name, value }) {
 function Thing({ value, name }) {
   const title = titleOf(value);
   const entries = Object.entries(value);
-  if (!entries.length) return html`<${Part} name=${name} value=${"{}"} />`;
+  if (!entries.length) {
+    return html`<div class="pair">
+      <span class="pair-name"><${Text} value=${name || "value"} exact /></span><span><code class="value">{}</code></span>
+    </div>`;
+  }
   return html`<div class=${name ? "thing" : ""}>
-    ${name && !title && html`<p class="file"><span><${Text} value=${name} /></span></p>`}
+    ${name && !title && html`<p class="file"><span><${Text} value=${name} exact /></span></p>`}
     ${entries.map(([key, each]) =>
       key === title
         ? null
@@ -84,11 +92,11 @@ function Thing({ value, name }) {
 export function Action({ ask }) {
   const { action } = ask.prompt;
   const [isRaw, setRaw] = useState(false);
-  const raw = JSON.stringify(action, null, 2);
+  const raw = spell(action, "  ");
   const lines = raw.split("\n").length;
   return html`<section class="action" aria-labelledby="t-action">
     <div class="action-head">
-      <h3 id="t-action">What will run</h3>
+      <h3 id="t-action">${ask.state === "open" ? "What will run" : "What it was about"}</h3>
       <span class="quiet">${inventory(action)}</span>
       <span class="push tabs" role="group" aria-label="How it is shown">
         <button type="button" class="tab" aria-pressed=${isRaw ? "false" : "true"} onClick=${() => setRaw(false)}>Readable</button>
@@ -96,7 +104,7 @@ export function Action({ ask }) {
       </span>
     </div>
     ${isRaw
-      ? html`<pre class="raw" tabindex="0" role="region" aria-label="The action as JSON"><${Text} value=${raw} lines /></pre>`
+      ? html`<pre class="raw" tabindex="0" role="region" aria-label="The action as JSON"><${Text} value=${breakLines(raw)} lines exact /></pre>`
       : html`<div class="action-body" tabindex="0" role="region" aria-label="The action, readable">
           <${Part} name="" value=${action} />
         </div>`}

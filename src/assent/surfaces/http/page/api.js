@@ -1,7 +1,9 @@
 // Requests to the server that this page came from. A reply is its JSON; anything else is an ApiError with a code and one
 // sentence, so that no caller has to look at a status.
 
-import { send } from "/page/session.js";
+import { parse } from "/page/json.js";
+import { NobodyError, StrangerError, doubt, send } from "/page/session.js";
+import { setServerTime } from "/page/store.js";
 
 const PATIENCE_MS = 20_000; // a server that takes longer is as good as away; what was sent is known again by its key
 
@@ -17,6 +19,11 @@ export class ApiError extends Error {
 
   get isSignedOut() {
     return this.status === 401;
+  }
+
+  // Somebody answers, and it is not the server at which this person signed in.
+  get isStranger() {
+    return this.code === "stranger";
   }
 }
 
@@ -35,26 +42,36 @@ export async function request(method, path, { query, body, key } = {}) {
   const headers = {};
   if (body !== undefined) headers["content-type"] = "application/json";
   if (key) headers["idempotency-key"] = key;
-  let reply, text;
+  const sent = { method, headers, body: body === undefined ? undefined : JSON.stringify(body) };
   try {
-    reply = await send(address, {
-      method,
-      headers,
-      body: body === undefined ? undefined : JSON.stringify(body),
-      signal: AbortSignal.timeout(PATIENCE_MS),
-    });
-    text = await reply.text();
-  } catch {
+    return await attempt(address, sent);
+  } catch (error) {
+    if (error.code !== "unproven") throw error;
+    doubt(); // the server began anew, and did nothing
+    return attempt(address, sent);
+  }
+}
+
+async function attempt(address, sent) {
+  let reply;
+  try {
+    reply = await send(address, { ...sent, signal: AbortSignal.timeout(PATIENCE_MS) });
+  } catch (error) {
+    if (error instanceof NobodyError) throw new ApiError("Nobody is signed in here.", { status: 401, code: "unauthorised" });
+    if (error instanceof StrangerError) throw new ApiError("Another server answers here.", { code: "stranger" });
     throw new ApiError("The server does not answer.");
   }
+  if (reply.now) setServerTime(reply.now); // what is left of a deadline is left by that clock
   let told;
   try {
-    told = text ? JSON.parse(text) : null;
+    told = reply.text ? parse(reply.text) : null;
   } catch {
     throw new ApiError("The server said something that cannot be read.", { status: reply.status });
   }
   if (reply.ok) return told;
   const { code, message, details } = told?.error ?? {};
+  // A browser sent it twice, as browsers do over a line that broke: what came of the first one is not known.
+  if (code === "replayed") throw new ApiError("The server does not answer.");
   throw new ApiError(message ?? `The server refused it (${reply.status}).`, {
     status: reply.status,
     code,

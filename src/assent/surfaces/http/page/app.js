@@ -40,11 +40,15 @@ function usePage(name) {
 
 const Waiting = () => html`<section class="blank" aria-busy="true"><${Mark} /><h1>One moment</h1></section>`;
 
+const AWAY = "It may have stopped. Nothing is lost: what was asked stays open. We try again by ourselves.";
+const STRANGER =
+  "It is not the one at which you signed in, so this page sends it nothing. If you started it yourself, open the link that it printed.";
+
 function App() {
   const route = useRoute();
   const who = useStore((state) => state.who);
   const asks = useStore((state) => state.asks);
-  const isOnline = useStore((state) => state.link.isOnline);
+  const link = useStore((state) => state.link);
   const Page = usePage(route.page);
   useNotices(asks);
   useEffect(() => document.getElementById("content")?.scrollTo(0, 0), [route.page]);
@@ -53,8 +57,8 @@ function App() {
     return html`<${Sprite} />
       <main class="blank" aria-busy="true">
         <${Mark} />
-        <h1>${isOnline ? "One moment" : "The server does not answer"}</h1>
-        ${!isOnline && html`<p>It may have stopped. Nothing is lost: what was asked stays open. We try again by ourselves.</p>`}
+        <h1>${link.isOnline ? "One moment" : link.isStranger ? "Another server answers here" : "The server does not answer"}</h1>
+        ${!link.isOnline && html`<p>${link.isStranger ? STRANGER : AWAY}</p>`}
       </main>`;
   }
   return html`<${Sprite} /><${Frame} route=${route}><${Page} route=${route} /><//>`;

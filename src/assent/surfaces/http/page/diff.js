@@ -44,9 +44,9 @@ const SIGNS = { add: "+", del: "−", gap: " ", "": " " };
 
 export function Diff({ text, name }) {
   const lines = parseDiff(text);
-  return html`<p class="file"><span><${Text} value=${name} /></span><span>${tally(lines)}</span></p>
+  return html`<p class="file"><span><${Text} value=${name} exact /></span><span>${tally(lines)}</span></p>
     <pre class="diff" tabindex="0" role="region" aria-label=${`Difference in ${plain(name)}`}>${lines.map(
       ({ type, number, text: line }) =>
-        html`<span class=${type}><i>${number}</i><b>${SIGNS[type]}</b><code><${Text} value=${line} lines /></code></span>`,
+        html`<span class=${type}><i>${number}</i><b>${SIGNS[type]}</b><code><${Text} value=${line} lines code /></code></span>`,
     )}</pre>`;
 }

@@ -2,6 +2,7 @@
 //
 // What agents wrote is in these words as it is: whoever shows them passes them through Text.
 
+import { spell } from "/page/json.js";
 import { nameOnly } from "/page/text.js";
 
 const loop = (frame) =>
@@ -10,8 +11,10 @@ const depth = (told) => (told.depth ? ` (loop ${told.depth + 1} of its stack)` :
 const by = (told) => nameOnly(told.by);
 
 // By which door a person answered, how sure that is, and whether nobody was there.
-function sayHow({ via, assurance, is_unattended: isUnattended }) {
-  const how = [via, assurance, isUnattended && "unattended"].filter(Boolean);
+function sayHow({ by: who, via, assurance, is_unattended: isUnattended }) {
+  const isLogin = assurance === "comment" || (assurance === "declared" && String(who ?? "").endsWith("@github"));
+  const login = isLogin && "by a comment, which anybody with that login can write";
+  const how = [via, assurance, login, isUnattended && "unattended"].filter(Boolean);
   return how.length ? ` (${how.join(", ")})` : "";
 }
 
@@ -68,7 +71,7 @@ const WORDS = {
   "control.expired": () => "nobody took it up in time; it is not executed",
   "control.repeated": (told) => `${by(told)} sends what begins nothing`,
   "control.malformed": (told) => `${by(told)} sends what is no message: ${told.problem}`,
-  "topic.posted": (told) => `${by(told)}: ${JSON.stringify(told.message)}`,
+  "topic.posted": (told) => `${by(told)}: ${spell(told.message)}`,
   "store.restored": (told) => `${by(told)} restored it from a backup, as of event ${told.message.sequence}`,
   "flow.stepped": (told) => `${told.step.flow_id}, step ${told.step.step}: ${told.step.state}`,
   "notification.added": (told) => `${by(told)} tells about ${told.source} ${told.source_id}`,

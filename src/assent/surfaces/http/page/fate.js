@@ -1,8 +1,9 @@
 // How an ask ended, and what became of the answer that was made here: told as it is, with who and what.
 
 import { html, useLayoutEffect } from "/page/html.js";
+import { Asked } from "/page/asked.js";
 import { Facts } from "/page/facts.js";
-import { Head, Said } from "/page/head.js";
+import { Head } from "/page/head.js";
 import { Icon } from "/page/icons.js";
 import { onKey } from "/page/keys.js";
 import { askHref, go, href } from "/page/route.js";
@@ -15,6 +16,7 @@ const ASSURANCES = {
   terminal: "typed at a terminal",
   declared: "as a process said, unchecked",
   host: "by the agent's host, not proven",
+  comment: "by a comment, which anybody with that login can write",
 };
 
 const UNATTENDED = "Unattended: no person was there, a program sent it as it was set up to.";
@@ -36,21 +38,20 @@ function Answered({ ask, fate, who }) {
   const { by, via, assurance, at, reason, is_unattended: isUnattended } = ask.answer;
   const name = nameOnly(by);
   const isMine = fate?.isMine;
-  const isOwnElsewhere = !isMine && name === who?.name;
+  const isProven = (assurance === "token" || assurance === "terminal") && !isUnattended;
+  const isOwn = isMine || (isProven && by === `human:${who?.name}` && !fate?.wasSent);
   const took = span(Date.parse(at) - Date.parse(ask.opened_at));
   const title = isMine
     ? "Accepted, yours was the one"
-    : isOwnElsewhere
-      ? fate?.wasSent
-        ? "You were first, from elsewhere"
-        : "You answered elsewhere"
+    : isOwn
+      ? "You answered"
       : fate?.wasSent
-        ? html`<${Text} value=${name} /> was first, your answer was not used`
+        ? html`${name === who?.name ? "You were first, from elsewhere" : html`<${Text} value=${name} /> was first`}, your answer was not used`
         : html`<${Text} value=${name} /> answered`;
-  return html`<div class="fate ${isMine ? "fate-ok" : "fate-lost"}" role="status">
-    <${Icon} name=${isMine ? "i-tick" : "i-split"} />
+  return html`<div class="fate ${isOwn ? "fate-ok" : "fate-lost"}" role="status">
+    <${Icon} name=${isOwn ? "i-tick" : "i-split"} />
     <h3>${title}</h3>
-    <p class="big">${!isMine && html`<${Text} value=${name} />: `}<b><${Text} value=${answerWords(ask)} lines /></b></p>
+    <p class="big">${!isOwn && html`<${Text} value=${name} />: `}<b><${Text} value=${answerWords(ask)} lines /></b></p>
     ${reason && html`<p>“<${Text} value=${reason} lines />”</p>`}
     <p class="quiet">
       ${moment(at)}, via <${Text} value=${via} />, ${ASSURANCES[assurance] ?? assurance}, after ${took}.
@@ -110,7 +111,7 @@ export function Fate({ ask, fate, who, kept, next: onward }) {
           </button>
         </p>
       </div>`}
-      <${Said} ask=${ask} />
+      <${Asked} ask=${ask} />
     </div>
     <div class="bar">
       <p class="bar-mark">

@@ -26,7 +26,7 @@ async function signOut(who) {
     const reply = await send("/sign-out", { method: "POST" });
     if (!reply.ok && reply.status !== 401) return;
     dropDraftsOf(who.name);
-    forget();
+    await forget();
     location.replace("/");
   } catch {
     // the server is away, and the line above says so
@@ -40,8 +40,10 @@ function Count({ page, waits, active }) {
   return page === "runs" && active ? html`<span class="count">${active}<span class="sr"> active</span></span>` : null;
 }
 
+const STRANGER = "Another program answers here than the server at which you signed in.";
+
 function Offline() {
-  const { isOnline, since, nextTry } = useStore((state) => state.link);
+  const { isOnline, isStranger, since, nextTry } = useStore((state) => state.link);
   const [now, setNow] = useState(Date.now());
   useEffect(() => {
     if (isOnline) return undefined;
@@ -54,8 +56,8 @@ function Offline() {
   return html`<div class="link" role="status">
     <${Icon} name="i-cut" />
     <span
-      ><strong>Offline since ${clock(since)}.</strong> You see what was true then. Nothing is sent until we are back; what you
-      type is kept.</span
+      ><strong>Offline since ${clock(since)}.</strong> ${isStranger ? `${STRANGER} ` : ""}You see what was true then. Nothing is sent
+      until we are back; what you type is kept.</span
     >
     <span class="quiet num" aria-hidden="true">${wait}</span>
     <button class="btn btn-small" type="button" onClick=${() => void connect()}>Try now</button>

@@ -3,8 +3,8 @@
 //
 // Rule 1: nothing is taken from somebody who types, nor with Ctrl, Alt or the like.
 // Rule 2: what marks or sends waits for the beat: 0.4 s after it was drawn, after the window came to the front, and after
-//         the last key that was not typed into a field, whichever is latest. A letter that means nothing here is part of a
-//         word, and the beat begins anew.
+//         the last key that was not typed into a field, whichever is latest. A letter that marks nothing here, whatever else
+//         it does, may be part of a word, and the beat begins anew.
 // Rule 3: where the field that somebody typed in has gone, for whatever reason, a reload too, no key acts: what they type
 //         on are words. A press of the pointer ends it, or Esc and then a second without keys.
 // Rule 4: when a key was pressed counts, not when a busy page came to look at it.
@@ -187,7 +187,8 @@ function hear(event) {
     wasEarly ||= isEarly;
     if (isEarly ? isNamed : (keys[name] ?? keys.any)(event, name) !== false) {
       event.preventDefault();
-      return;
+      if (beat) return;
+      break; // it did something else than mark or send
     }
   }
   if (event.key.length === 1 && !wasEarly) for (const beat of beats) beat.begin();

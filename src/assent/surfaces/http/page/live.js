@@ -4,11 +4,12 @@
 // Rule 2: after a cut a socket is opened behind its last number: no gap, and no event twice.
 // Rule 3: an event says that something is new; what is true is then asked for. So an event that comes late, or that this
 //         page does not understand, never makes it show what is not so.
-// Rule 4: while the server does not answer, the page says so, and tries again by itself.
+// Rule 4: while the server does not answer, or another one does, the page says so, and tries again by itself.
 
 import { get, projectPath } from "/page/api.js";
-import { openSocket } from "/page/session.js";
-import { change, getState, setServerTime, takeAsks, takeRuns } from "/page/store.js";
+import { parse } from "/page/json.js";
+import { doubt, openSocket } from "/page/session.js";
+import { change, getState, takeAsks, takeRuns } from "/page/store.js";
 
 const FIRST_TRY_MS = 300;
 const LAST_TRY_MS = 8_000;
@@ -18,6 +19,7 @@ const SLEPT_MS = 10_000; // a tick that is so late slept, and its sockets may be
 const MANY = 8; // so many asks of a project are asked for one by one; more of them as a list
 const REVOKED = 4401;
 const RUNS_SHOWN = 300;
+const ONLINE = { isOnline: true, isStranger: false, since: null, nextTry: null };
 
 const lines = new Map(); // by project
 const hearers = new Set();
@@ -37,13 +39,21 @@ class Line {
     Object.assign(this, { isAsking: false, isListed: false });
   }
 
-  open() {
+  async open() {
     this.close();
-    const socket = openSocket(`${projectPath(this.project, "events")}?after=${this.cursor}`);
+    const place = (this.socket = { close() {} }); // until there is one
+    let socket;
+    try {
+      socket = await openSocket(`${projectPath(this.project, "events")}?after=${this.cursor}`);
+    } catch {
+      if (this.socket === place) lose();
+      return;
+    }
+    if (this.socket !== place) return void socket.close(); // we closed it ourselves
     this.socket = socket;
-    socket.onmessage = ({ data }) => this.hear(JSON.parse(data));
+    socket.onmessage = ({ data }) => this.hear(parse(data));
     socket.onclose = ({ code }) => {
-      if (this.socket !== socket) return; // we closed it ourselves
+      if (this.socket !== socket) return; // as above
       this.socket = null;
       if (code === REVOKED) change({ who: null });
       else lose();
@@ -82,7 +92,7 @@ class Line {
           for (const ask of asks) this.asks.add(ask);
           for (const run of runs) this.runs.add(run);
           if (error.isSignedOut) change({ who: null });
-          else if (error.isOffline) lose();
+          else if (error.isOffline) lose(error);
           return; // it is asked for again with the next event, or when we are back
         }
       }
@@ -159,8 +169,9 @@ async function list(projects) {
 }
 
 async function look() {
+  // Whoever is gone closes its sockets. Where there is none, nothing tells: the next one to answer may be another.
+  if (![...lines.values()].some((line) => line.socket)) doubt();
   const [who, { projects }] = await Promise.all([get("/whoami"), get("/projects")]);
-  setServerTime(who.now);
   const before = getState().who;
   // Another window has signed in somebody else: what this one has in mind is not for their eyes.
   if (before && before.name !== who.name) return void location.replace("/");
@@ -191,22 +202,24 @@ async function bringUpToDate() {
   try {
     await look();
     tries = 0;
-    if (!getState().link.isOnline) change({ link: { isOnline: true, since: null, nextTry: null } });
+    if (!getState().link.isOnline) change({ link: ONLINE });
     if (!getState().isLoaded) change({ isLoaded: true });
   } catch (error) {
     if (error.isSignedOut) change({ who: null });
-    else lose();
+    else lose(error);
   }
 }
 
 // Says that we are cut off, and when the next try is.
-function lose() {
+function lose(error) {
   clearTimeout(retryTimer);
+  doubt();
   for (const line of lines.values()) line.close();
   const wait = Math.min(LAST_TRY_MS, FIRST_TRY_MS * 2 ** tries) * (0.75 + Math.random() / 2);
   tries += 1;
   const { link } = getState();
-  change({ link: { isOnline: false, since: link.since ?? Date.now(), nextTry: Date.now() + wait } });
+  const isStranger = Boolean(error?.isStranger);
+  change({ link: { isOnline: false, isStranger, since: link.since ?? Date.now(), nextTry: Date.now() + wait } });
   retryTimer = setTimeout(connect, wait);
 }
 
@@ -218,6 +231,7 @@ export function start() {
     last = now;
     if (!getState().link.isOnline || getState().who === null) return;
     if (slept) {
+      doubt();
       for (const line of lines.values()) line.close();
       connect();
     } else if (now - looked > LOOK_MS && document.visibilityState === "visible") {
@@ -226,6 +240,6 @@ export function start() {
     }
   }, TICK_MS);
   addEventListener("online", connect);
-  addEventListener("offline", lose);
+  addEventListener("offline", () => lose());
   return connect();
 }

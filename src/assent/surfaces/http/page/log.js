@@ -5,6 +5,7 @@ import { html, useEffect, useMemo, useRef, useState } from "/page/html.js";
 import { get, projectPath } from "/page/api.js";
 import { sayEvent } from "/page/event-words.js";
 import { Choice, Head, Newer, Nothing, number, Older, Search, useSettled } from "/page/history-parts.js";
+import { spell } from "/page/json.js";
 import { onEvent } from "/page/live.js";
 import { byDay, eventText, fits, readDown, sayReach, wordsIn } from "/page/past.js";
 import { go, href } from "/page/route.js";
@@ -70,7 +71,7 @@ function useLog(project, from, text) {
 const read0 = (project) => get(projectPath(project, "log", "head"));
 
 function Json({ event }) {
-  const text = useMemo(() => JSON.stringify(event, null, 2), [event]);
+  const text = useMemo(() => spell(event, "  "), [event]);
   const [isAll, setIsAll] = useState(false);
   const isCut = !isAll && text.length > SHOWN_SIGNS;
   return html`<pre

@@ -9,7 +9,7 @@ import { CONFIRM_WAYS, fieldReply, isFreeOnly, isYesNo, toggle, typeCommand, wri
 import { Task } from "/page/task.js";
 import { Walk } from "/page/walk-card.js";
 import { isOfWalk } from "/page/rows.js";
-import { Text } from "/page/text.js";
+import { nameOnly, Text } from "/page/text.js";
 import { moment, span } from "/page/time.js";
 
 const Fields = (props) =>
@@ -96,9 +96,18 @@ function Confirm(props) {
     </fieldset>`;
 }
 
+// A person said no to the same action before: who, when and why, and why the asker asks all the same.
+const Earlier = ({ again }) => html`<div class="stakes-earlier">
+  <p>
+    <b><${Text} value=${nameOnly(again.by)} /> said no to this action, ${moment(again.at)}</b>${again.words &&
+    html`: “<${Text} value=${again.words} lines />”`}
+  </p>
+  <p>Asked again, in the asker's words: “<${Text} value=${again.reason} lines />”</p>
+</div>`;
+
 // Consequence first: what follows from a yes, from a no, and from silence.
 function Stakes({ ask }) {
-  const { prompt, terms, deadline, consequence } = ask;
+  const { prompt, terms, deadline, consequence, again } = ask;
   const life = terms?.life_seconds ? `, within ${span(terms.life_seconds * 1_000)} of your yes` : "";
   const silence = deadline
     ? {
@@ -110,6 +119,7 @@ function Stakes({ ask }) {
     : "It waits. Silence is never a yes.";
   const isBad = /irrevers|destruct|undone|danger|critical|high/i.test(prompt.risk ?? "");
   return html`<div class="stakes">
+    ${again && html`<${Earlier} again=${again} />`}
     <p class="stakes-top ${isBad ? "" : "stakes-calm"}">
       <${Icon} name="i-alert" />
       ${prompt.risk ? html`<span><${Text} value=${prompt.risk} /></span>` : html`<span>No risk was declared</span>`}

@@ -1,6 +1,7 @@
 // What happened: how an ask ended, how the log is read from its end, and what of it is about one run. Pure.
 
 import { sayEvent } from "/page/event-words.js";
+import { spell } from "/page/json.js";
 import { endOf } from "/page/rows.js";
 import { day } from "/page/time.js";
 
@@ -9,10 +10,11 @@ export const ASSURANCE = {
   terminal: "typed at a terminal",
   declared: "a process said so",
   host: "the agent's host said so",
+  comment: "anybody with that login can write it",
 };
 
 const APPROVE = "Approve";
-const isYes = (answer) => Object.values(answer.values).flat().join("\n") === APPROVE;
+export const isYes = (answer) => Object.values(answer.values).flat().join("\n") === APPROVE;
 
 // A sign and a word for how an ask ended.
 export function outcomeOf(ask) {
@@ -96,7 +98,7 @@ export function askText(ask) {
 }
 
 export const eventText = (event) =>
-  [event.sequence, event.type, event.subject, sayEvent(event), JSON.stringify(event.data)]
+  [event.sequence, event.type, event.subject, sayEvent(event), spell(event.data)]
     .join("\n")
     .toLowerCase();
 

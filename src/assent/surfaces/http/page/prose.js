@@ -10,21 +10,24 @@ const TAGS = new Set(
 );
 const SAFE_LINK = /^(https?:\/\/|mailto:)/i;
 
-function draw(node) {
-  if (typeof node === "string") return html`<${Text} value=${node} lines />`;
+// A paragraph is read in its own direction; code in the order in which it stands.
+const BLOCKS = new Set("p h3 h4 h5 h6 li blockquote th td".split(" "));
+
+function draw(node, isCode = false) {
+  if (typeof node === "string") return html`<${Text} value=${node} lines code=${isCode} bare />`;
   const [tag, attributes, ...children] = node;
-  const inner = children.map(draw);
+  const inner = children.map((child) => draw(child, isCode || tag === "code" || tag === "pre"));
   if (!TAGS.has(tag)) return inner;
   if (tag === "hr" || tag === "br") return h(tag);
   if (tag === "pre") return html`<pre tabindex="0">${inner}</pre>`;
   if (tag === "table") return html`<div class="tablewrap" tabindex="0"><table class="table">${inner}</table></div>`;
-  if (tag !== "a") return h(tag, null, inner);
+  if (tag !== "a") return h(tag, BLOCKS.has(tag) ? { dir: "auto" } : null, inner);
   const { href } = attributes;
   if (!SAFE_LINK.test(href ?? "")) return inner;
   return html`<a href=${href} target="_blank" rel="noopener noreferrer nofollow" title=${plain(href)}>${inner}</a>`;
 }
 
-export const Prose = ({ tree }) => html`<div class="prose">${tree.map(draw)}</div>`;
+export const Prose = ({ tree }) => html`<div class="prose">${tree.map((node) => draw(node))}</div>`;
 
 // A prompt never changes, so what was read of it once is kept; the last few are enough for going back and forth.
 const read = new Map();

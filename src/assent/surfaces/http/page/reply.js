@@ -60,16 +60,18 @@ export function unmark(reply) {
   return { ...reply, fields: Object.fromEntries(fields), command: "" };
 }
 
-// What of a reply may wait for its person: words, and marks but where one Enter would make a yes of them that nobody says
-// now: of approvals and confirms, and of what cannot be undone.
+// What of a reply may wait for its person: words, and marks but where one Enter would make an answer of them that nobody gives
+// now: of approvals and confirms, and of every ask with something that cannot be undone.
 export function keepable(ask, reply) {
-  const isYes = ask.kind === "approval" || ask.kind === "confirm";
-  const isKept = (field, key) => !isYes && !field.options.some((option) => option.key === key && option.destructive);
+  const isGrave =
+    ask.kind === "approval" ||
+    ask.kind === "confirm" ||
+    ask.prompt.fields.some((field) => field.options.some((option) => option.destructive));
   const fields = ask.prompt.fields
     .filter((field) => Object.hasOwn(reply.fields, field.name))
     .map((field) => {
       const part = reply.fields[field.name];
-      return [field.name, { ...part, keys: part.keys.filter((key) => isKept(field, key)), isOwn: part.isOwn && !isYes }];
+      return [field.name, isGrave ? { ...part, keys: [], isOwn: false } : part];
     });
   return { ...emptyReply(), ...reply, fields: Object.fromEntries(fields) };
 }

@@ -1,7 +1,7 @@
 // Takes the code out of the address at once, so that no history keeps it, and sends it, or a token that somebody pastes,
 // at a click, to the server that this page came from and to no other.
 
-import { keep } from "/page/session.js";
+import { canSign, keep } from "/page/session.js";
 
 const code = location.hash.slice(1);
 history.replaceState(null, "", location.pathname);
@@ -31,7 +31,7 @@ async function enter(shown) {
     return reply.status === 401;
   }
   try {
-    keep(body.key);
+    await keep(body);
   } catch {
     told.textContent = "This browser keeps nothing for this page, so nobody can stay signed in here.";
     return true;
@@ -47,7 +47,11 @@ form.addEventListener("submit", (event) => {
   if (token) enter({ token });
 });
 
-if (code) {
+if (!canSign) {
+  button.hidden = form.hidden = true;
+  told.textContent =
+    "This page came over plain HTTP from another machine. There a browser keeps no key that only this page can use, so nobody can sign in here: open it over https, or on the machine itself.";
+} else if (code) {
   button.disabled = false;
   button.addEventListener("click", async () => {
     button.disabled = true;

@@ -10,7 +10,7 @@ let state = {
   runs: new Map(), // by runKey
   fates: new Map(), // by ask id: what became of the answer that was sent from here
   presence: [],
-  link: { isOnline: true, since: null, nextTry: null },
+  link: { isOnline: true, isStranger: false, since: null, nextTry: null },
   isLoaded: false,
 };
 const listeners = new Set();
