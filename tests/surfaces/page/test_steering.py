@@ -129,6 +129,26 @@ def test_run_is_escalated_in_the_bar_with_model_and_reason(
     assert driver.says() == "2 sonnet-x"
 
 
+# Presses x in the very step in which the bar says that keys count.
+_AT_ONCE = """
+() => new MutationObserver((_, watching) => {
+  if (!document.querySelector(".steer.is-armed [data-control=cancel]:not([aria-disabled])")) return;
+  watching.disconnect();
+  document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "x", bubbles: true, cancelable: true }));
+}).observe(document.body, { subtree: true, childList: true, attributes: true })
+"""
+
+
+def test_key_counts_from_the_moment_the_page_says_so(page: Page, driver: Driver, run_id: str) -> None:
+    """Not some time after it was drawn: a key that is pressed then was lost, and nobody was told."""
+    page.evaluate(_AT_ONCE)
+    come_to(page, f"runs/shop/{run_id}")
+    expect(page.get_by_role("button", name="Keep it")).to_be_focused()
+    page.keyboard.press("Escape")
+    driver.goes_on()
+    assert driver.says() == "2 haiku"
+
+
 @pytest.mark.parametrize("how", ["button", "key"])
 def test_run_is_cancelled_only_when_it_was_asked_again(
     page: Page, driver: Driver, ana: Client, how: str, run_id: str

@@ -16,7 +16,7 @@ import { dropDraft, keepDraft, readDraft } from "/page/draft.js";
 import { Facts } from "/page/facts.js";
 import { Fate, Outcome } from "/page/fate.js";
 import { Head } from "/page/head.js";
-import { onKey, useBeat, whenLeft } from "/page/keys.js";
+import { useBeat, useKeys, whenLeft } from "/page/keys.js";
 import { look } from "/page/presence.js";
 import { bodyOf, destructiveMarks, emptyReply, isBlank, keepable, keptLines, lacking, unmark } from "/page/reply.js";
 import { setFate, takeAsks, useStore } from "/page/store.js";
@@ -162,33 +162,28 @@ function Answerable({ ask, next }) {
     if (ask.state !== "open" && isOnline && !sending && attempt.current.isUnknown) void deliver();
   }, [ask.state, isOnline]);
 
-  // At once with the drawing: a key that follows on another's heels must find what that one marked.
-  useLayoutEffect(() => {
-    if (ask.state !== "open" || doubt) return undefined;
-    const stopFree = onKey({
+  const isTaking = ask.state === "open" && !doubt;
+  useKeys(
+    isTaking && {
       ArrowDown: ({ target }) => focusFirst(form.current, target),
       "Shift+I": () => void navigator.clipboard?.writeText(ask.ask_id).catch(() => {}), // a browser may forbid it
       Escape: () => (declining === null ? false : setDeclining(null)),
-    });
-    const stopArmed = onKey(
-      {
-        Enter: () => void send(),
-        "Ctrl+Enter": () => void send(),
-        Backspace: () => {
-          setReply(unmark(reply));
-          setDeclining(null);
-        },
-        "Shift+D": () => setDeclining(""),
-        "Shift+C": () => void claim(ask),
-        any: (event, name) => (OURS.has(name) ? false : markByKey(form.current, event.target, name)),
+    },
+  );
+  useKeys(
+    isTaking && {
+      Enter: () => void send(),
+      "Ctrl+Enter": () => void send(),
+      Backspace: () => {
+        setReply(unmark(reply));
+        setDeclining(null);
       },
-      beat,
-    );
-    return () => {
-      stopFree();
-      stopArmed();
-    };
-  });
+      "Shift+D": () => setDeclining(""),
+      "Shift+C": () => void claim(ask),
+      any: (event, name) => (OURS.has(name) ? false : markByKey(form.current, event.target, name)),
+    },
+    beat,
+  );
 
   const frame = (drawn) => html`<div class="askframe ${beat.isOver ? "is-armed" : "is-arming"}">${drawn}</div>`;
   if (isFolded) {

@@ -1,11 +1,11 @@
 // How an ask ended, and what became of the answer that was made here: told as it is, with who and what.
 
-import { html, useLayoutEffect } from "/page/html.js";
+import { html } from "/page/html.js";
 import { Asked } from "/page/asked.js";
 import { Facts } from "/page/facts.js";
 import { Head } from "/page/head.js";
 import { Icon } from "/page/icons.js";
-import { onKey } from "/page/keys.js";
+import { useKeys } from "/page/keys.js";
 import { askHref, go, href } from "/page/route.js";
 import { flowOf, kindOf } from "/page/rows.js";
 import { nameOnly, Text } from "/page/text.js";
@@ -95,7 +95,7 @@ export const Onward = ({ onward }) =>
     : html`<a class="btn" href=${href("history", "answers")}>Open the history</a>`;
 
 export function Fate({ ask, fate, who, kept, next: onward }) {
-  useLayoutEffect(() => onKey({ Enter: () => (onward ? go(askHref(onward)) : false) }));
+  useKeys({ Enter: () => (onward ? go(askHref(onward)) : false) });
   const flow = flowOf(ask);
   return html`<section class="ask" aria-labelledby="t-ask">
     <div class="ask-main">

@@ -1,10 +1,10 @@
 // The frame around every page: where one is, what waits, who one is, and whether the server is there.
 
-import { html, useEffect, useLayoutEffect, useState } from "/page/html.js";
+import { html, useEffect, useState } from "/page/html.js";
 import { dropDraftsOf } from "/page/draft.js";
 import { Help } from "/page/help.js";
 import { Icon, Mark } from "/page/icons.js";
-import { onKey, takeNext, useRest } from "/page/keys.js";
+import { takeNext, useKeys, useRest } from "/page/keys.js";
 import { connect } from "/page/live.js";
 import { go, href } from "/page/route.js";
 import { send, forget } from "/page/session.js";
@@ -85,15 +85,13 @@ export function Frame({ route, children }) {
   const open = [...asks.values()].filter((ask) => ask.state === "open");
   const active = [...runs.values()].filter((run) => !run.ended_at).length;
   const only = route.page === "inbox" ? route.query.get("project") : null;
-  useLayoutEffect(() => {
-    const goTo = Object.fromEntries(PAGES.map(([page]) => [page[0], page]));
-    const wait = () =>
-      takeNext((name) => {
-        if (goTo[name]) go(href(goTo[name]));
-        return Boolean(goTo[name]);
-      });
-    return onKey({ "?": () => setHelp(true), g: wait });
-  });
+  const goTo = Object.fromEntries(PAGES.map(([page]) => [page[0], page]));
+  const wait = () =>
+    takeNext((name) => {
+      if (goTo[name]) go(href(goTo[name]));
+      return Boolean(goTo[name]);
+    });
+  useKeys({ "?": () => setHelp(true), g: wait });
   const link = ([page, name]) => html`<li key=${page}>
     <a href=${href(page)} aria-current=${(route.page === "walk" ? "history" : route.page) === page && !only ? "page" : null} title=${name}>
       <${Icon} name=${`i-${page}`} /><span class="name">${name}</span>

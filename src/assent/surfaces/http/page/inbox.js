@@ -3,11 +3,11 @@
 // Rule: nothing moves under the hand. New asks add rows and change counts; the row that is selected and the card that is
 // open stay where they are.
 
-import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "/page/html.js";
+import { html, useEffect, useMemo, useRef, useState } from "/page/html.js";
 import { Card } from "/page/card.js";
 import { readDraft } from "/page/draft.js";
 import { Icon, Mark } from "/page/icons.js";
-import { onKey } from "/page/keys.js";
+import { useKeys } from "/page/keys.js";
 import { othersAt } from "/page/presence.js";
 import { askHref, go, href, parse, replace } from "/page/route.js";
 import { countKinds, endOf, kindOf, KINDS, matches, order, parseFilter, THEN, titleOf, toggleWord } from "/page/rows.js";
@@ -187,25 +187,23 @@ export function Inbox({ route }) {
   }, [askId, first?.ask_id, isLoaded]);
 
   const next = nextAfter(open, askId);
-  useLayoutEffect(() => {
-    const step = (by) => {
-      // By the address, which is ahead of the drawing when a key follows on another's heels.
-      const [, hereId] = parse(location.hash).parts;
-      const at = shown.findIndex((ask) => ask.ask_id === hereId);
-      const to = at < 0 ? (next ?? shown[0]) : shown[Math.min(shown.length - 1, Math.max(0, at + by))];
-      if (to) go(askHref(to));
-    };
-    const oldest = () => {
-      const found = [...open].sort((a, b) => Date.parse(a.opened_at) - Date.parse(b.opened_at))[0];
-      if (found) go(askHref(found));
-    };
-    return onKey({
-      j: () => step(1),
-      k: () => step(-1),
-      o: oldest,
-      "/": () => document.getElementById("filter")?.focus(),
-      Escape: () => (WIDE.matches ? undefined : go(href("inbox"))),
-    });
+  const step = (by) => {
+    // By the address, which is ahead of the drawing when a key follows on another's heels.
+    const [, hereId] = parse(location.hash).parts;
+    const at = shown.findIndex((ask) => ask.ask_id === hereId);
+    const to = at < 0 ? (next ?? shown[0]) : shown[Math.min(shown.length - 1, Math.max(0, at + by))];
+    if (to) go(askHref(to));
+  };
+  const oldest = () => {
+    const found = [...open].sort((a, b) => Date.parse(a.opened_at) - Date.parse(b.opened_at))[0];
+    if (found) go(askHref(found));
+  };
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    o: oldest,
+    "/": () => document.getElementById("filter")?.focus(),
+    Escape: () => (WIDE.matches ? undefined : go(href("inbox"))),
   });
 
   return html`<div class="inbox" data-pane=${askId ? "detail" : "list"}>

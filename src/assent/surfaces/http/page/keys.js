@@ -11,7 +11,7 @@
 // Rule 5: in a field of an ask or of a run Enter ends a line of words. Ctrl+Enter sends. Only the line for a gate's commands,
 //         which no key of the page leads to, is sent by Enter.
 
-import { useEffect, useState } from "/page/html.js";
+import { useEffect, useLayoutEffect, useState } from "/page/html.js";
 
 export const BEAT_MS = 400;
 export const QUIET_MS = 1_000;
@@ -19,11 +19,15 @@ export const QUIET_MS = 1_000;
 const takers = [];
 
 // `keys` maps the name of a key to what it does; a function that returns true (or has nothing to say) has taken it.
-// `any` gets whatever none of them names. With a `beat` they are taken, and do nothing, until it is over.
-export function onKey(keys, beat = null) {
-  const taker = { keys, beat };
-  takers.push(taker);
-  return () => takers.splice(takers.indexOf(taker), 1);
+// `any` gets whatever none of them names. With a `beat` they are taken, and do nothing, until it is over. Null takes none.
+// At once with the drawing, every time: a key that follows on another's heels must find what that one changed.
+export function useKeys(keys, beat = null) {
+  useLayoutEffect(() => {
+    if (!keys) return undefined;
+    const taker = { keys, beat };
+    takers.push(taker);
+    return () => takers.splice(takers.indexOf(taker), 1);
+  });
 }
 
 // The next key goes to `take` before anybody else, whatever is drawn meanwhile; it is given back after a while.

@@ -7,7 +7,7 @@
 import { projectPath, request } from "/page/api.js";
 import { html, useEffect, useRef, useState } from "/page/html.js";
 import { Icon } from "/page/icons.js";
-import { onKey, useBeat } from "/page/keys.js";
+import { useBeat, useKeys } from "/page/keys.js";
 import { newRequestId } from "/page/run-control.js";
 import { commandsFor, topOf } from "/page/run-words.js";
 import { useStore } from "/page/store.js";
@@ -95,8 +95,8 @@ function Escalation({ run, onSend, onBack, isArmed, beat }) {
     event?.preventDefault();
     if (!lack && isArmed) onSend({ ...(model.trim() ? { model: model.trim() } : {}), reason: reason.trim() });
   };
-  useEffect(() => onKey({ Escape: onBack }));
-  useEffect(() => onKey({ "Ctrl+Enter": submit }, beat));
+  useKeys({ Escape: onBack });
+  useKeys({ "Ctrl+Enter": submit }, beat);
   // A field that is typed in has its own Escape: here it leads back, and not just out of the field.
   const leave = (event) => event.key === "Escape" && onBack();
   return html`<form class="steer-form" onSubmit=${submit} onKeyDown=${leave} aria-label="Escalate">
@@ -145,10 +145,7 @@ export function RunSteer({ run, noteOwn }) {
     else order(command);
     return true;
   };
-  useEffect(() => {
-    if (opened) return undefined;
-    return onKey(Object.fromEntries(commands.map((command) => [COMMANDS[command].key, () => act(command)])), beat);
-  });
+  useKeys(opened ? null : Object.fromEntries(commands.map((command) => [COMMANDS[command].key, () => act(command)])), beat);
   // What was opened is about a run that goes on.
   useEffect(() => {
     if (!commands.length) setOpened(null);

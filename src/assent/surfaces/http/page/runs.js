@@ -3,7 +3,7 @@
 import { get } from "/page/api.js";
 import { html, useEffect, useMemo, useState } from "/page/html.js";
 import { Icon, Mark } from "/page/icons.js";
-import { onKey } from "/page/keys.js";
+import { useKeys } from "/page/keys.js";
 import { go, href, replace } from "/page/route.js";
 import { RunCard } from "/page/run.js";
 import { bottomOf, meter, modelOf, nameOf, order, progress, rowWords, STATES, stateOf } from "/page/run-words.js";
@@ -154,17 +154,15 @@ export function Runs({ route }) {
     if (!runId && first && WIDE.matches && isLoaded && !onlyProject) replace(runHref(first));
   }, [runId, first && runKey(first), isLoaded, onlyProject]);
 
-  useEffect(() => {
-    const step = (by) => {
-      const at = shown.findIndex((run) => runKey(run) === currentKey);
-      const to = shown[at < 0 ? 0 : Math.min(shown.length - 1, Math.max(0, at + by))];
-      if (to) go(runHref(to));
-    };
-    return onKey({
-      j: () => step(1),
-      k: () => step(-1),
-      Escape: () => (WIDE.matches ? undefined : go(href("runs"))),
-    });
+  const step = (by) => {
+    const at = shown.findIndex((run) => runKey(run) === currentKey);
+    const to = shown[at < 0 ? 0 : Math.min(shown.length - 1, Math.max(0, at + by))];
+    if (to) go(runHref(to));
+  };
+  useKeys({
+    j: () => step(1),
+    k: () => step(-1),
+    Escape: () => (WIDE.matches ? undefined : go(href("runs"))),
   });
 
   return html`<div class="runs" data-pane=${runId ? "detail" : "list"}>

@@ -1,7 +1,7 @@
 // Asking once more before what cannot be undone: y, or a press on the button that names it. Anything else changes nothing.
 
-import { html, useEffect, useLayoutEffect, useRef } from "/page/html.js";
-import { onKey } from "/page/keys.js";
+import { html, useEffect, useRef } from "/page/html.js";
+import { useKeys } from "/page/keys.js";
 import { Text } from "/page/text.js";
 
 const isAnswer = (name) => name.length === 1 || name.startsWith("Shift+") || name === "Enter" || name === "Backspace";
@@ -10,10 +10,8 @@ export function Sure({ question, note, yes, no, beat, isReady = true, onYes, onN
   const back = useRef();
   const isOpen = beat.isOver && isReady;
   useEffect(() => back.current?.focus(), []);
-  useLayoutEffect(() => onKey({ Escape: onNo }));
-  useLayoutEffect(() =>
-    onKey({ y: () => isReady && onYes(), any: (_, name) => (isAnswer(name) ? onNo() : false) }, beat),
-  );
+  useKeys({ Escape: onNo });
+  useKeys({ y: () => isReady && onYes(), any: (_, name) => (isAnswer(name) ? onNo() : false) }, beat);
   return html`<div class="sure" role="group" aria-labelledby="t-sure">
     <p id="t-sure"><b><${Text} value=${question} /></b> <${Text} value=${note} /></p>
     <button class="btn" type="button" ref=${back} onClick=${onNo}>
