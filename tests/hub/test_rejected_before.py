@@ -138,6 +138,27 @@ def test_decline_is_a_no_and_silence_is_none(store: ThrowawayStore, ana: Client)
         ask(coder)
 
 
+def test_no_outlives_what_is_dismissed_after_it(store: ThrowawayStore, ana: Client) -> None:
+    """Asked again with a reason and dismissed, as often as somebody likes: the no is still the last decision."""
+    coder = store.agent()
+    reject(ana, coder)
+    for number in range(5):
+        ana.dismiss(_notification(ana, ask(coder, again=f"Reason {number}.")))
+    with pytest.raises(RejectedBefore, match="not on a Friday"):
+        ask(coder)
+
+
+def test_no_that_is_dated_ahead_does_not_hold_until_then(store: ThrowawayStore, ana: Client) -> None:
+    """Said under a clock that was a year ahead and is right again, it is a day away from nothing."""
+    coder = store.agent()
+    assert store.clock is not None
+    right = store.clock.at
+    store.clock.set(right + timedelta(days=365))
+    reject(ana, coder)
+    store.clock.set(right)
+    assert ask(coder).is_open
+
+
 def _notification(ana: Client, asked: Ask) -> str:
     (found,) = [each for each in ana.notifications() if each.ask_id == asked.ask_id]
     return found.notification_id

@@ -103,7 +103,7 @@ def find_rejection(decided: Iterable[Ask], at: datetime) -> Ask | None:
         if end is None or (ask.state is State.DECLINED and end.reason == DISMISSED):
             continue
         is_no = ask.answer is None or is_rejection(ask.prompt, ask.answer.values)
-        return ask if is_no and at - end.at < timedelta(seconds=REJECTION_SECONDS) else None
+        return ask if is_no and abs(at - end.at) < timedelta(seconds=REJECTION_SECONDS) else None
     return None
 
 

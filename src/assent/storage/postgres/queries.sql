@@ -188,10 +188,11 @@ WHERE e.topic = $1 AND e.event_number > $2 AND e.event_number < $3 ORDER BY e.ev
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.project_number = $1 AND a.state = 'open' AND a.run_id = $2 ORDER BY a.ask_number;
 
--- decided: The last approvals of an action that people ended; the last to end comes first.
+-- decided: The last approvals of an action that people ended; the last to end comes first. What was dismissed decides
+-- nothing, so more than one is wanted.
 SELECT {ask} FROM asks a JOIN projects p USING (project_number)
 WHERE a.project_number = $1 AND a.action_digest = $2 AND a.action_digest IS NOT NULL
-AND a.state IN ('answered', 'declined') ORDER BY a.sequence DESC LIMIT 3;
+AND a.state IN ('answered', 'declined') ORDER BY a.sequence DESC LIMIT 100;
 
 -- count_open_of: How many asks of one asker wait in a project.
 SELECT count(*) FROM asks a WHERE a.state = 'open' AND a.project_number = $1 AND a.asker = $2;

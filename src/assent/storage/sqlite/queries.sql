@@ -163,10 +163,11 @@ WHERE e.topic = ? AND e.event_number > ? AND e.event_number < ? ORDER BY e.event
 SELECT {ask} FROM asks a INDEXED BY asks_run JOIN projects p USING (project_number)
 WHERE a.project_number = ? AND a.state = 'open' AND a.run_id = ? ORDER BY a.ask_number;
 
--- decided: The last approvals of an action that people ended; the last to end comes first.
+-- decided: The last approvals of an action that people ended; the last to end comes first. What was dismissed decides
+-- nothing, so more than one is wanted.
 SELECT {ask} FROM asks a INDEXED BY asks_action JOIN projects p USING (project_number)
 WHERE a.project_number = ? AND a.action_digest = ? AND a.action_digest IS NOT NULL
-AND a.state IN ('answered', 'declined') ORDER BY a.sequence DESC LIMIT 3;
+AND a.state IN ('answered', 'declined') ORDER BY a.sequence DESC LIMIT 100;
 
 -- count_open_of: How many asks of one asker wait in a project.
 SELECT count(*) FROM asks a INDEXED BY asks_asker WHERE a.state = 'open' AND a.project_number = ? AND a.asker = ?;
