@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from assent.protocol.ask_limits import MAX_ASKS_PER_MINUTE, MAX_OPEN_ASKS, AskLimits
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError
-
-if TYPE_CHECKING:
-    from assent.surfaces.http.ask_limits import AskLimits
 
 __all__ = ["find_ask_limits"]
 
@@ -23,8 +20,6 @@ def find_ask_limits(environ: Mapping[str, str]) -> AskLimits:
     Raises:
         BadRequestError: one is no whole number.
     """
-    from assent.surfaces.http.ask_limits import MAX_ASKS_PER_MINUTE, MAX_OPEN_ASKS, AskLimits
-
     return AskLimits(_number(environ, _OPEN, MAX_OPEN_ASKS), _number(environ, _RATE, MAX_ASKS_PER_MINUTE))
 
 

@@ -17,6 +17,7 @@ from assent.hub.future import Future, LightFuture
 from assent.hub.hub import Hub
 from assent.hub.record import Hold, Reader, Record, Step, Waits
 from assent.protocol.ask import Ask, AskId, State
+from assent.protocol.ask_limits import AskLimits
 from assent.protocol.notification import Notification, Source
 from assent.protocol.policy import ProjectPolicy
 from assent.protocol.principal import Principal
@@ -43,9 +44,9 @@ class EmbeddedDoor:
         self._secret = secret
         self._allowance = allowance
 
-    def limited(self, most_open: int, per_minute: int, take: Callable[[], float]) -> EmbeddedDoor:
+    def limited(self, limits: AskLimits, take: Callable[[], float]) -> EmbeddedDoor:
         """Return the same door for one request of somebody who may ask so much; see `hub.allowance`."""
-        return EmbeddedDoor(self.hub, Allowance(most_open, per_minute, take), self.secret())
+        return EmbeddedDoor(self.hub, Allowance(limits, take), self.secret())
 
     @property
     def url(self) -> str:

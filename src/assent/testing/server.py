@@ -13,9 +13,9 @@ from assent.client.client import Client
 from assent.client.embedded import EmbeddedDoor
 from assent.client.http.door import HttpDoor
 from assent.hub.hub import Hub
+from assent.protocol.ask_limits import AskLimits
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.surfaces.http.app import build_app
-from assent.surfaces.http.ask_limits import AskLimits
 from assent.surfaces.http.bucket import Bucket
 from assent.surfaces.http.guard import Guard
 from assent.surfaces.http.names import names_of

@@ -7,9 +7,9 @@ from typing import Any
 import httpx2
 import pytest
 
+from assent.protocol.ask_limits import AskLimits
 from assent.protocol.error import TooManyOpenError
 from assent.protocol.principal import Assurance, Role
-from assent.surfaces.http.ask_limits import AskLimits
 from assent.surfaces.http.bucket import Window
 from assent.testing import ThrowawayStore, throwaway
 from assent.testing.server import ThrowawayServer

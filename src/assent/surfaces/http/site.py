@@ -14,11 +14,12 @@ from assent.client.awaiting import await_wait
 from assent.client.calls import Calls
 from assent.client.embedded import EmbeddedDoor
 from assent.client.news import News
+from assent.protocol.ask_limits import AskLimits
 from assent.protocol.error import TooManyError
 from assent.protocol.principal import Assurance
 from assent.protocol.token import Token, digest_of, digest_of_session, looks_like_token
 from assent.protocol.wire_run import HoldBody
-from assent.surfaces.http.ask_limits import AskLimits, AskRates
+from assent.surfaces.http.ask_rates import AskRates
 from assent.surfaces.http.leases import AskLeases
 from assent.surfaces.http.presence import Presence
 from assent.surfaces.http.prose import KeptProse
