@@ -46,6 +46,10 @@ _UNKNOWN = (
 )
 
 
+_AT_MOST = 120.0
+"""Seconds until what must happen has happened, on whatever machine."""
+
+
 class Silence(msgspec.Struct, frozen=True):
     """What came of one ask that nobody answered."""
 
@@ -122,7 +126,7 @@ def _deadline(consequence: Consequence, state: str, told: str) -> Doing:
                 deadline=due,
                 consequence=consequence,
                 escalate_to=whom,
-                wait=0.05,
+                wait=0.05 if state == "open" else _AT_MOST,
             )
         )
         return Silence("", key, heard, (told,), state)
