@@ -14,7 +14,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from itertools import groupby
 
 __all__ = [
     "display",
@@ -74,18 +75,21 @@ _PICTURES = (
     (0x1F000, 0x1FAFF),
 )
 """Where the signs are that can be a part of a joined one."""
-_PICTURE = "[{}]".format(
-    "".join(
-        chr(point)
-        for first, last in _PICTURES
-        for point in range(first, last + 1)
-        if chr(point).isprintable()
-    )
-)
-# What makes one picture of several, a picture of a sign, or a key of a digit.
+
+
+def _as_ranges(points: Iterable[int]) -> str:
+    """Return these code points as the inside of a class; one of single signs would be searched sign by sign."""
+    runs = (list(run) for _, run in groupby(enumerate(points), key=lambda pair: pair[1] - pair[0]))
+    return "".join(f"{chr(run[0][1])}-{chr(run[-1][1])}" for run in runs)
+
+
+_KNOWN = (point for first, last in _PICTURES for point in range(first, last + 1) if chr(point).isprintable())
+_PICTURE = f"[{_as_ranges(_KNOWN)}]"
+# What makes one picture of several, a picture of a sign, or a key of a digit. What joins comes first in it: a text is
+# searched for that, and only there for what stands before it.
 _JOINTS = re.compile(
-    rf"((?<={_PICTURE})\ufe0f|(?:(?<={_PICTURE})|(?<={_PICTURE}\ufe0f))\u200d(?={_PICTURE})"
-    r"|(?<=[0-9#*])\ufe0f(?=\u20e3))"
+    rf"(\ufe0f(?<={_PICTURE}\ufe0f)|\u200d(?:(?<={_PICTURE}\u200d)|(?<={_PICTURE}\ufe0f\u200d))(?={_PICTURE})"
+    r"|\ufe0f(?<=[0-9#*]\ufe0f)(?=\u20e3))"
 ).split
 
 _MAX_STACK = 8
