@@ -61,5 +61,5 @@ TRIAL = Trial(
     "5,000 hostile texts in every field of the terminal inbox: nothing that a terminal obeys reaches it",
     run,
     (Twin("unmarked", "what agents write is made safe before it is laid out", "obeyed in a line", 0.004),),
-    share=0.004,
+    share=0.0,  # tests/surfaces/tui/test_hostile.py looks at a fortieth of them, on a terminal too
 )
