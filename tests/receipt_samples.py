@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from assent.engine.receipt_command import GrantReceipt
+from assent.engine.receipt import GrantReceipt
 from assent.engine.stamp import Stamp
 from assent.hub.receipt_command import RequestApproval
 from assent.protocol.approval import approval_prompt

@@ -5,7 +5,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from assent.engine.token_command import CreateToken
+from assent.engine.token import CreateToken
 from assent.protocol.principal import Assurance, Role
 from assent.protocol.token import SECRET_BYTES, SECRET_PREFIX, Token, TokenId, digest_of
 from tests.samples import ANA, NOON

@@ -11,14 +11,14 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 import msgspec
 
 from assent.engine.ask import TRANSITIONS
-from assent.engine.control_event import ControlEvent
-from assent.engine.notification_event import NotificationEvent
-from assent.engine.policy_event import PolicySet
-from assent.engine.receipt_event import ReceiptEvent
-from assent.engine.run_event import RunEvent
-from assent.engine.target_event import TargetEvent
-from assent.engine.task_event import TaskEvent
-from assent.engine.token_event import TokenEvent
+from assent.engine.control import ControlEvent
+from assent.engine.notification import NotificationEvent
+from assent.engine.policy import PolicySet
+from assent.engine.receipt import ReceiptEvent
+from assent.engine.run import RunEvent
+from assent.engine.target import TargetEvent
+from assent.engine.task import TaskEvent
+from assent.engine.token import TokenEvent
 from assent.hub.record import FlowStepped, StoreRestored, TopicPosted
 from assent.protocol.agent_result import Meaning
 from assent.protocol.answer import Answer

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from assent.engine import control, run
 from assent.engine.reactions import carry_out
-from assent.engine.run_event import RunDone, RunPaused, RunStarted
+from assent.engine.run import RunDone, RunPaused, RunStarted
 from assent.engine.stamp import Stamp
 from assent.protocol.control import Control, ControlCommand, ControlRequest, ControlState
 from assent.protocol.principal import Principal, Role

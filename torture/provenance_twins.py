@@ -9,8 +9,7 @@ from assent.client.calls import Calls
 from assent.client.confirm_record import Attempt, History, Said
 from assent.client.door import Call, Door
 from assent.engine import ask as ask_machine
-from assent.engine.ask_command import AnswerAsk, LapseAsk
-from assent.engine.ask_event import AskAnswered, Event
+from assent.engine.ask import AnswerAsk, AskAnswered, Event, LapseAsk
 from assent.hosts import person as host_person
 from assent.hub import work_desk
 from assent.hub.authorise import RIGHTS

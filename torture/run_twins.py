@@ -12,11 +12,16 @@ from assent.client.door import Call
 from assent.client.wheel import Rung, Wheel
 from assent.engine import control as control_machine
 from assent.engine import run as run_machine
-from assent.engine.control import PostRequest, ResolveControl, TakeUp
-from assent.engine.control_event import ControlAcknowledged, ControlEvent, ControlRequested
+from assent.engine.control import (
+    ControlAcknowledged,
+    ControlEvent,
+    ControlRequested,
+    PostRequest,
+    ResolveControl,
+    TakeUp,
+)
 from assent.engine.reactions import carry_out
-from assent.engine.run_command import BeginTurn, CancelRun
-from assent.engine.run_event import RunAborted, RunEvent, RunTaken, TurnBegun
+from assent.engine.run import BeginTurn, CancelRun, RunAborted, RunEvent, RunTaken, TurnBegun
 from assent.hub import desk
 from assent.hub.feed import Feed
 from assent.hub.hub import Hub

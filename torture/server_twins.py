@@ -9,8 +9,7 @@ from msgspec.structs import replace
 
 from assent.client.news import News
 from assent.engine import receipt as receipt_machine
-from assent.engine.receipt_command import RedeemReceipt
-from assent.engine.receipt_event import ReceiptRedeemed
+from assent.engine.receipt import ReceiptRedeemed, RedeemReceipt
 from assent.protocol.receipt import Receipt, ReceiptStatus
 from assent.protocol.token import Token
 from assent.storage.queries import load_queries

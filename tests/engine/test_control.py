@@ -12,15 +12,6 @@ from msgspec.structs import replace
 
 from assent.engine.control import (
     TRANSITIONS,
-    ControlStep,
-    PostRequest,
-    RefuseRequest,
-    ResolveControl,
-    TakeUp,
-    decide,
-    evolve,
-)
-from assent.engine.control_event import (
     ControlAcknowledged,
     ControlEvent,
     ControlExpired,
@@ -29,6 +20,13 @@ from assent.engine.control_event import (
     ControlReplied,
     ControlRequested,
     ControlResolved,
+    ControlStep,
+    PostRequest,
+    RefuseRequest,
+    ResolveControl,
+    TakeUp,
+    decide,
+    evolve,
 )
 from assent.engine.stamp import Stamp
 from assent.protocol.control import (

@@ -7,8 +7,7 @@ from msgspec.structs import replace
 
 from assent.engine.ask import AskExpired, AskOpened, Event, SupersedeAsk, decide, evolve
 from assent.engine.reactions import WithdrawAsksOf, carry_out, react, react_to_run
-from assent.engine.run_command import AbortRun
-from assent.engine.run_event import RunAborted, RunDone, RunEscalated, RunEvent, RunPaused, RunResumed
+from assent.engine.run import AbortRun, RunAborted, RunDone, RunEscalated, RunEvent, RunPaused, RunResumed
 from assent.engine.stamp import Stamp
 from assent.protocol.ask import AskId, Consequence, State
 from assent.protocol.run import Level, Run, RunId, Status

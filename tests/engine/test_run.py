@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from assent.engine.run import TRANSITIONS, decide, evolve
-from assent.engine.run_command import (
+from assent.engine.run import (
+    TRANSITIONS,
     AbortRun,
     BeginTurn,
     CancelRun,
@@ -18,17 +18,14 @@ from assent.engine.run_command import (
     EscalateRun,
     FailRun,
     FinishRun,
+    FramePopped,
+    FramePushed,
     PauseRun,
     PopFrame,
     PushFrame,
     ResumeRun,
-    RunCommand,
-    StartRun,
-)
-from assent.engine.run_event import (
-    FramePopped,
-    FramePushed,
     RunAborted,
+    RunCommand,
     RunDone,
     RunEscalated,
     RunEvent,
@@ -37,8 +34,11 @@ from assent.engine.run_event import (
     RunResumed,
     RunStarted,
     RunTaken,
+    StartRun,
     TurnBegun,
     TurnEnded,
+    decide,
+    evolve,
 )
 from assent.engine.stamp import Stamp
 from assent.protocol.error import (

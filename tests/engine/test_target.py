@@ -5,8 +5,15 @@ import pytest
 from msgspec.structs import replace
 
 from assent.engine.stamp import NOBODY, Stamp
-from assent.engine.target import GiveUpMessage, RemoveTarget, decide, evolve
-from assent.engine.target_event import TargetAdded, TargetFailed, TargetRemoved
+from assent.engine.target import (
+    GiveUpMessage,
+    RemoveTarget,
+    TargetAdded,
+    TargetFailed,
+    TargetRemoved,
+    decide,
+    evolve,
+)
 from assent.protocol.ask import AskId, Kind
 from assent.protocol.error import BadRequestError, ConflictError, ForbiddenError, NotFoundError
 from assent.protocol.principal import Assurance, Principal, Role

@@ -12,16 +12,20 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assent.engine.stamp import NOBODY, Stamp
-from assent.engine.task import TRANSITIONS, decide, evolve
-from assent.engine.task_command import (
+from assent.engine.task import (
+    TRANSITIONS,
     BlockTask,
     CreateTask,
     FailTask,
     TaskCommand,
+    TaskCreated,
+    TaskEvent,
+    TaskUpdated,
     UnblockTask,
     UpdateTask,
+    decide,
+    evolve,
 )
-from assent.engine.task_event import TaskCreated, TaskEvent, TaskUpdated
 from assent.protocol.error import (
     AssentError,
     BadRequestError,

@@ -10,9 +10,18 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
-from assent.engine.token import MINTS, WEIGHTY, decide, evolve
-from assent.engine.token_command import CreateToken, RevokeToken, TokenCommand
-from assent.engine.token_event import TokenCreated, TokenEvent, TokenRevoked
+from assent.engine.token import (
+    MINTS,
+    WEIGHTY,
+    CreateToken,
+    RevokeToken,
+    TokenCommand,
+    TokenCreated,
+    TokenEvent,
+    TokenRevoked,
+    decide,
+    evolve,
+)
 from assent.protocol.error import (
     BadRequestError,
     CommandReusedError,

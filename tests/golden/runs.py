@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 
-from assent.engine.run_command import BeginTurn, EndTurn, FinishRun, StartRun
+from assent.engine.run import BeginTurn, EndTurn, FinishRun, StartRun
 from assent.protocol.error import AssentError
 from assent.protocol.run import DoneReason
 from assent.protocol.topic import CONTROL_TOPIC

@@ -13,32 +13,11 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any, assert_never
 
+import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from assent.engine.ask_command import (
-    AnswerAsk,
-    Command,
-    DeclineAsk,
-    LapseAsk,
-    OpenAsk,
-    ReportUndelivered,
-    SupersedeAsk,
-    WithdrawAsk,
-)
-from assent.engine.ask_event import (
-    AskAnswered,
-    AskDeclined,
-    AskEscalated,
-    AskExpired,
-    AskOpened,
-    AskOverdue,
-    AskSuperseded,
-    AskUndelivered,
-    AskWithdrawn,
-    Event,
-)
-from assent.engine.stamp import Stamp
+from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.answer import Answer, FieldValues, check_reply_size, check_values, find_destructive
 from assent.protocol.approval import (
     check_again,
@@ -65,8 +44,9 @@ from assent.protocol.error import (
     UnrecognisedError,
 )
 from assent.protocol.principal import Assurance, Role
+from assent.protocol.prompt import Prompt
 from assent.protocol.reply import recognise_reply
-from assent.protocol.terms import check_life
+from assent.protocol.terms import Terms, check_life
 
 __all__ = [
     "ENDINGS",
@@ -93,6 +73,188 @@ __all__ = [
     "decide",
     "evolve",
 ]
+
+
+# Events
+
+
+class AskOpened(msgspec.Struct, frozen=True, gc=False, tag="ask.opened"):
+    """An ask waits."""
+
+    ask_id: AskId
+    at: datetime
+    kind: Kind
+    key: str | None
+    prompt: Prompt
+    digest: str
+    asker: str
+    run_id: str | None
+    deadline: datetime | None
+    consequence: Consequence
+    escalate_to: str | None
+    replaces: AskId | None = None
+    terms: Terms | msgspec.UnsetType = msgspec.UNSET
+    """What a yes is good for, where it makes a receipt; else it is left out."""
+    again: Again | msgspec.UnsetType = msgspec.UNSET
+    """The earlier no, where the asker asks about the same action again; else it is left out."""
+
+
+class AskAnswered(msgspec.Struct, frozen=True, gc=False, tag="ask.answered"):
+    """A person answered."""
+
+    ask_id: AskId
+    answer: Answer
+    is_unattended: bool = False
+
+
+class _Ended(msgspec.Struct, frozen=True, gc=False):
+    ask_id: AskId
+    outcome: Outcome
+
+
+class AskDeclined(_Ended, frozen=True, gc=False, tag="ask.declined"):
+    """A person said no to being asked."""
+
+
+class AskWithdrawn(_Ended, frozen=True, gc=False, tag="ask.withdrawn"):
+    """It was taken back."""
+
+
+class AskExpired(_Ended, frozen=True, gc=False, tag="ask.expired"):
+    """Nobody answered in time, and the declared consequence ends it."""
+
+
+class AskSuperseded(_Ended, frozen=True, gc=False, tag="ask.superseded"):
+    """A newer ask took its place."""
+
+
+class AskOverdue(msgspec.Struct, frozen=True, gc=False, tag="ask.overdue"):
+    """The deadline passed and the ask goes on waiting."""
+
+    ask_id: AskId
+    at: datetime
+
+
+class AskEscalated(msgspec.Struct, frozen=True, gc=False, tag="ask.escalated"):
+    """The deadline passed; somebody else is asked, too."""
+
+    ask_id: AskId
+    at: datetime
+    to: str
+
+
+class AskUndelivered(msgspec.Struct, frozen=True, gc=False, tag="ask.undelivered"):
+    """It could be shown nowhere; it stays open."""
+
+    ask_id: AskId
+    at: datetime
+    reason: str
+
+
+Event = (
+    AskOpened
+    | AskAnswered
+    | AskDeclined
+    | AskWithdrawn
+    | AskExpired
+    | AskSuperseded
+    | AskOverdue
+    | AskEscalated
+    | AskUndelivered
+)
+
+
+# Commands
+
+
+class OpenAsk(msgspec.Struct, frozen=True, gc=False):
+    """Ask. The caller mints `ask_id`, so that a retry finds what it made."""
+
+    ask_id: AskId
+    prompt: Prompt
+    digest: str
+    kind: Kind = Kind.QUESTION
+    key: str | None = None
+    run_id: str | None = None
+    deadline: datetime | timedelta | None = None
+    """An instant, or how long after the opening."""
+    consequence: Consequence = Consequence.WAIT
+    escalate_to: str | None = None
+    is_replacing: bool = False
+    stamp: Stamp = UNSTAMPED
+    terms: Terms | msgspec.UnsetType = msgspec.UNSET
+    """For an approval whose yes makes a receipt."""
+    again: str = ""
+    """Why the asker asks although a person said no to the same action."""
+    rejected: Ask | None = None
+    """That no, where it still holds; set by the hub."""
+
+
+class AnswerAsk(msgspec.Struct, frozen=True, gc=False):
+    """Answer with typed `text`, or with ready-made `values`."""
+
+    ask_id: AskId
+    text: str = ""
+    values: FieldValues | None = None
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    """A person let a process answer an approval where no terminal is; the log says so."""
+    stamp: Stamp = UNSTAMPED
+    is_confirmed: bool = False
+    """The person was asked once more about what cannot be undone, and said yes."""
+    reason: str = ""
+    """Words that go with a no to an approval."""
+    accepted: tuple[Assurance, ...] | None = None
+    """What suffices for this kind in this project; set by the hub. None for the default."""
+
+
+class DeclineAsk(msgspec.Struct, frozen=True, gc=False):
+    """A person's no to being asked."""
+
+    ask_id: AskId
+    reason: str = ""
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    stamp: Stamp = UNSTAMPED
+    is_unattended: bool = False
+
+
+class WithdrawAsk(msgspec.Struct, frozen=True, gc=False):
+    """Take an ask back."""
+
+    ask_id: AskId
+    reason: str = ""
+    stamp: Stamp = UNSTAMPED
+
+
+class SupersedeAsk(msgspec.Struct, frozen=True, gc=False):
+    """A newer ask takes this one's place."""
+
+    ask_id: AskId
+    successor: AskId
+    stamp: Stamp = UNSTAMPED
+
+
+class LapseAsk(msgspec.Struct, frozen=True, gc=False):
+    """The deadline has passed: let the declared consequence happen."""
+
+    ask_id: AskId
+    stamp: Stamp = UNSTAMPED
+
+
+class ReportUndelivered(msgspec.Struct, frozen=True, gc=False):
+    """No surface could show it."""
+
+    ask_id: AskId
+    reason: str = ""
+    stamp: Stamp = UNSTAMPED
+
+
+Command = OpenAsk | AnswerAsk | DeclineAsk | WithdrawAsk | SupersedeAsk | LapseAsk | ReportUndelivered
+
+
+# The machine
 
 TRANSITIONS: dict[State | None, dict[type[Event], State]] = {
     None: {AskOpened: State.OPEN},

@@ -12,18 +12,14 @@ The docs' diagram is printed from TRANSITIONS, and a test walks all pairs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from assent.engine.notification_command import (
-    AddNotification,
-    DismissNotification,
-    NotificationCommand,
-    ResolveNotification,
-)
-from assent.engine.notification_event import NotificationAdded, NotificationEvent, NotificationResolved
-from assent.engine.stamp import Stamp
+from assent.engine.stamp import UNSTAMPED, Stamp
+from assent.protocol.ask import AskId
 from assent.protocol.display import quote
 from assent.protocol.error import (
     BadRequestError,
@@ -32,15 +28,19 @@ from assent.protocol.error import (
     ForbiddenError,
     NotFoundError,
 )
+from assent.protocol.json_text import Json
 from assent.protocol.notification import (
+    ErrorCode,
     Notification,
     NotificationId,
     NotificationKind,
     NotificationStatus,
+    Source,
     check_notification,
     render_resolving,
 )
-from assent.protocol.principal import Role
+from assent.protocol.open_question import Question
+from assent.protocol.principal import Assurance, Role
 from assent.protocol.resolution import Response, check_responses
 
 __all__ = [
@@ -56,6 +56,92 @@ __all__ = [
     "decide",
     "evolve",
 ]
+
+
+# Events
+
+
+class NotificationAdded(msgspec.Struct, frozen=True, tag="notification.added"):
+    """People are told."""
+
+    notification_id: NotificationId
+    at: datetime
+    by: str
+    kind: NotificationKind
+    source: Source
+    source_id: str
+    questions: tuple[Question, ...]
+    ask_id: AskId | None = None
+    error_code: ErrorCode | None = None
+    scope_change_metadata: dict[str, Json] | None = None
+
+
+class NotificationResolved(msgspec.Struct, frozen=True, tag="notification.resolved"):
+    """Somebody answered it, approved or rejected it, or dismissed it."""
+
+    notification_id: NotificationId
+    at: datetime
+    by: str
+    responses: tuple[Response, ...] | None = None
+    approved: bool | None = None
+    is_dismissed: bool = False
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    command_id: str = ""
+
+
+NotificationEvent = NotificationAdded | NotificationResolved
+
+
+# Commands
+
+
+class AddNotification(msgspec.Struct, frozen=True):
+    """Tell people. The caller mints the id, so that a retry finds what it made."""
+
+    notification_id: NotificationId
+    kind: NotificationKind
+    source: Source
+    source_id: str
+    questions: tuple[Question, ...]
+    ask_id: AskId | None = None
+    error_code: ErrorCode | None = None
+    scope_change_metadata: dict[str, Json] | None = None
+    stamp: Stamp = UNSTAMPED
+
+
+class ResolveNotification(msgspec.Struct, frozen=True):
+    """Answer every question of it; or, for a `hil_approval`, say yes or no."""
+
+    notification_id: NotificationId
+    responses: tuple[Response, ...] | None = None
+    approved: bool | None = None
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    """As in `AnswerAsk`: whether that is enough for an approval is the ask's business."""
+    stamp: Stamp = UNSTAMPED
+    reason: str = ""
+    """The words of a no."""
+
+
+class DismissNotification(msgspec.Struct, frozen=True):
+    """Resolve it without an answer."""
+
+    notification_id: NotificationId
+    via: str = ""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    takes_reply: bool = False
+    """Resolve it with what the same person has posted in the task's chat under its id, if they have."""
+    stamp: Stamp = UNSTAMPED
+
+
+NotificationCommand = AddNotification | ResolveNotification | DismissNotification
+
+
+# The machine
 
 TRANSITIONS: dict[NotificationStatus | None, dict[type[NotificationEvent], NotificationStatus]] = {
     None: {NotificationAdded: NotificationStatus.OPEN},

@@ -11,13 +11,17 @@ Rule 4: what changes nothing is no event. A command that is sent again does not 
 
 from __future__ import annotations
 
-from assent.engine.policy_command import SetPolicy
-from assent.engine.policy_event import PolicySet
-from assent.engine.stamp import NOBODY, Stamp
+from datetime import datetime
+
+import msgspec
+
+from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
 from assent.protocol.assurance import accepts_more, parse_assurances
 from assent.protocol.error import BadRequestError, ForbiddenError
+from assent.protocol.kind import Kind
 from assent.protocol.policy import (
     ALWAYS_AUTOMATED,
+    Category,
     Level,
     Policy,
     ProjectPolicy,
@@ -26,9 +30,46 @@ from assent.protocol.policy import (
     parse_category,
     parse_levels,
 )
-from assent.protocol.principal import PROVEN, Role
+from assent.protocol.principal import PROVEN, Assurance, Role
 
 __all__ = ["REMEMBERED", "SETTERS", "PolicySet", "SetPolicy", "decide", "evaluate", "evolve"]
+
+
+# Events
+
+
+class PolicySet(msgspec.Struct, frozen=True, tag="policy.set"):
+    """The policy is another one now."""
+
+    before: Policy
+    """As it was read then: of a project without one, all categories require approval."""
+    after: Policy
+    at: datetime
+    by: str
+    assurance: Assurance
+    is_unattended: bool = False
+    command_id: str = ""
+    assurances: dict[Kind, tuple[Assurance, ...]] = {}
+    """Per kind of ask, the assurances that suffice from now on; a kind that is not named has the default."""
+
+
+# Commands
+
+
+class SetPolicy(msgspec.Struct, frozen=True):
+    """Set the levels of the categories that are named: of one, or of all."""
+
+    levels: dict[Category, Level] = {}
+    """What is not named stays as it is when the command is done, not as its sender saw it."""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    """A person let a process loosen it where no terminal is; the log says so."""
+    assurances: dict[Kind, tuple[Assurance, ...]] = {}
+    """Per kind of ask, the assurances that suffice; an empty list takes back what the project said."""
+    stamp: Stamp = UNSTAMPED
+
+
+# The machine
 
 SETTERS = frozenset({Role.HUMAN, Role.OPERATOR})
 """Who may set a policy at all."""

@@ -8,12 +8,21 @@ import msgspec
 
 from assent.engine import run as run_machine
 from assent.engine.ask import AskAnswered, AskExpired, AskOpened, Command, Event, SupersedeAsk
-from assent.engine.notification_command import DismissNotification, ResolveNotification
-from assent.engine.receipt_command import GrantReceipt
-from assent.engine.run_command import AbortRun, CancelRun, EscalateRun, PauseRun, ResumeRun, SteerCommand
-from assent.engine.run_event import RunAborted, RunDone, RunEvent
+from assent.engine.notification import DismissNotification, ResolveNotification
+from assent.engine.receipt import GrantReceipt
+from assent.engine.run import (
+    AbortRun,
+    CancelRun,
+    EscalateRun,
+    PauseRun,
+    ResumeRun,
+    RunAborted,
+    RunDone,
+    RunEvent,
+    SteerCommand,
+)
 from assent.engine.stamp import Stamp
-from assent.engine.task_command import UnblockTask
+from assent.engine.task import UnblockTask
 from assent.protocol.approval import is_approved
 from assent.protocol.ask import Ask, Consequence
 from assent.protocol.control import Code, Control, ControlCommand, ControlRequest, failure

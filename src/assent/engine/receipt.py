@@ -11,13 +11,14 @@ The docs' diagram is printed from TRANSITIONS, and a test walks all pairs.
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
+import msgspec
 from msgspec.structs import replace
 
-from assent.engine.receipt_command import GrantReceipt, ReceiptCommand, RedeemReceipt
-from assent.engine.receipt_event import ReceiptEvent, ReceiptGranted, ReceiptRedeemed
+from assent.engine.stamp import UNSTAMPED, Stamp
+from assent.protocol.ask import AskId
 from assent.protocol.canonical import canonical, digest
 from assent.protocol.difference import MAX_DIFFERENCES, find_differences, render_differences
 from assent.protocol.display import quote
@@ -29,8 +30,20 @@ from assent.protocol.error import (
     ForbiddenError,
     NotFoundError,
 )
-from assent.protocol.receipt import Receipt, ReceiptId, ReceiptStatus, render_expiry, render_redeeming
-from assent.protocol.terms import check_life
+from assent.protocol.json_text import Json
+from assent.protocol.notification import NotificationId
+from assent.protocol.policy import Category
+from assent.protocol.principal import Assurance
+from assent.protocol.receipt import (
+    BY_POLICY,
+    Receipt,
+    ReceiptId,
+    ReceiptLevel,
+    ReceiptStatus,
+    render_expiry,
+    render_redeeming,
+)
+from assent.protocol.terms import Terms, check_life
 
 __all__ = [
     "TRANSITIONS",
@@ -43,6 +56,97 @@ __all__ = [
     "decide",
     "evolve",
 ]
+
+
+# Events
+
+
+class ReceiptGranted(msgspec.Struct, frozen=True, tag="receipt.granted"):
+    """An action may happen, once."""
+
+    receipt_id: ReceiptId
+    """The receipt."""
+    at: datetime
+    """When it was granted."""
+    level: ReceiptLevel
+    """How it came about."""
+    title: str
+    """The question that was asked."""
+    action: Json
+    """The exact thing that may be done."""
+    action_digest: str
+    """sha256 over the action's canonical JSON."""
+    digest: str
+    """sha256 over the canonical JSON of the action and everything shown with it."""
+    asker: str
+    """Who may redeem it."""
+    by: str
+    """Who approved: a person, or the policy."""
+    expires_at: datetime
+    """From then on it is no longer good."""
+    assurance: Assurance | None = None
+    """How the person was established."""
+    category: Category | None = None
+    """The category of change."""
+    ask_id: AskId | None = None
+    """The ask that a person answered."""
+    notification_id: NotificationId | None = None
+    """The notification by which people were told."""
+    key: str | None = None
+    """The asker's own name for it."""
+    is_unattended: bool = False
+    """No person was there when the yes was given, or when its credential was made."""
+
+
+class ReceiptRedeemed(msgspec.Struct, frozen=True, tag="receipt.redeemed"):
+    """The action is about to happen."""
+
+    receipt_id: ReceiptId
+    """The receipt."""
+    at: datetime
+    """When it was used."""
+    by: str
+    """Who used it."""
+    command_id: str = ""
+    """The command that used it: a retry of it gets the same reply."""
+
+
+ReceiptEvent = ReceiptGranted | ReceiptRedeemed
+
+
+# Commands
+
+
+class GrantReceipt(msgspec.Struct, frozen=True):
+    """Let an action happen once. Only ever what follows from a person's yes, or from the policy."""
+
+    level: ReceiptLevel
+    terms: Terms
+    title: str
+    action: Json
+    digest: str
+    asker: str
+    by: str = BY_POLICY
+    assurance: Assurance | None = None
+    ask_id: AskId | None = None
+    notification_id: NotificationId | None = None
+    key: str | None = None
+    is_unattended: bool = False
+    stamp: Stamp = UNSTAMPED
+
+
+class RedeemReceipt(msgspec.Struct, frozen=True):
+    """Spend it: the asker is about to do `action`, and presents it again."""
+
+    receipt_id: ReceiptId
+    action: Json
+    stamp: Stamp = UNSTAMPED
+
+
+ReceiptCommand = GrantReceipt | RedeemReceipt
+
+
+# The machine
 
 TRANSITIONS: dict[ReceiptStatus | None, dict[type[ReceiptEvent], ReceiptStatus]] = {
     None: {ReceiptGranted: ReceiptStatus.GRANTED},

@@ -14,45 +14,293 @@ The state matrix of I-X9 is TRANSITIONS with the refusals below; a test walks al
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, TypeVar, assert_never
 
+import msgspec
 from msgspec.structs import replace
 
-from assent.engine.run_command import (
-    AbortRun,
-    BeginTurn,
-    CancelRun,
-    EndTurn,
-    EscalateRun,
-    FailRun,
-    FinishRun,
-    PauseRun,
-    PopFrame,
-    PushFrame,
-    ResumeRun,
-    RunCommand,
-    StartRun,
-)
-from assent.engine.run_event import (
-    FramePopped,
-    FramePushed,
-    RunAborted,
-    RunDone,
-    RunEscalated,
-    RunEvent,
-    RunHeld,
-    RunPaused,
-    RunResumed,
-    RunStarted,
-    RunTaken,
-    TurnBegun,
-    TurnEnded,
-)
-from assent.engine.stamp import Stamp
+from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.error import BadRequestError, InvalidStateError, NotFoundError, RunTakenError
-from assent.protocol.run import AbortReason, DoneReason, Level, Mode, Run, RunId, Status, state_message
+from assent.protocol.run import (
+    AbortReason,
+    DoneReason,
+    Frame,
+    Level,
+    Mode,
+    Run,
+    RunId,
+    StateMessage,
+    Status,
+    state_message,
+)
 
-__all__ = ["TRANSITIONS", "decide", "evolve"]
+__all__ = [
+    "TRANSITIONS",
+    "AbortRun",
+    "BeginTurn",
+    "CancelRun",
+    "DriverCommand",
+    "EndTurn",
+    "EscalateRun",
+    "FailRun",
+    "FinishRun",
+    "FramePopped",
+    "FramePushed",
+    "PauseRun",
+    "PopFrame",
+    "PushFrame",
+    "ResumeRun",
+    "RunAborted",
+    "RunCommand",
+    "RunDone",
+    "RunEscalated",
+    "RunEvent",
+    "RunHeld",
+    "RunPaused",
+    "RunResumed",
+    "RunStarted",
+    "RunTaken",
+    "StartRun",
+    "SteerCommand",
+    "TurnBegun",
+    "TurnEnded",
+    "decide",
+    "evolve",
+]
+
+
+# Events
+
+
+class _Happened(msgspec.Struct, frozen=True, kw_only=True):
+    run_id: RunId
+    at: datetime
+    by: str
+    command_id: str = ""
+
+
+class _Announced(_Happened, frozen=True, kw_only=True):
+    message: StateMessage | None = None
+    """As it stands on the topic; set by the machine once the run is what the event made of it."""
+
+
+class RunStarted(_Announced, frozen=True, kw_only=True, tag="run.started"):
+    """A new run."""
+
+    frame: Frame
+    driver: str
+    title: str = ""
+    models: tuple[str, ...] = ()
+
+
+class RunTaken(_Announced, frozen=True, kw_only=True, tag="run.taken"):
+    """A new driver goes on with it. Loops inside its lowest one begin anew; so does an interrupted iteration."""
+
+    driver: str
+    fence: int
+
+
+class TurnBegun(_Announced, frozen=True, kw_only=True, tag="run.turn_begun"):
+    """An iteration began."""
+
+    depth: int
+    number: int
+    attempt: int
+
+
+class TurnEnded(_Happened, frozen=True, kw_only=True, tag="run.turn_ended"):
+    """An iteration is over. Not on the topic: what follows from it is."""
+
+    depth: int
+    number: int
+    failure: str = ""
+
+
+class FramePushed(_Announced, frozen=True, kw_only=True, tag="run.frame_pushed"):
+    """A loop inside a loop began."""
+
+    depth: int
+    frame: Frame
+
+
+class FramePopped(_Announced, frozen=True, kw_only=True, tag="run.frame_popped"):
+    """It is over, and the one below goes on."""
+
+    depth: int
+    reason: str
+
+
+class RunPaused(_Announced, frozen=True, kw_only=True, tag="run.paused"):
+    """No further iteration starts."""
+
+
+class RunHeld(_Announced, frozen=True, kw_only=True, tag="run.held"):
+    """Its work is done while it is paused: it is held, and done as soon as somebody resumes it."""
+
+    reason: str
+    """With which it will be done."""
+
+
+class RunResumed(_Announced, frozen=True, kw_only=True, tag="run.resumed"):
+    """Iterations may start again."""
+
+
+class RunEscalated(_Announced, frozen=True, kw_only=True, tag="run.escalated"):
+    """The next iteration gets another model."""
+
+    model: str
+    reason: str = ""
+
+
+class RunDone(_Announced, frozen=True, kw_only=True, tag="run.done"):
+    """It ended by itself."""
+
+    reason: str
+
+
+class RunAborted(_Announced, frozen=True, kw_only=True, tag="run.aborted"):
+    """It was ended. The last message of its run (I-X14)."""
+
+    reason: str | None
+    note: str = ""
+
+
+RunEvent = (
+    RunStarted
+    | RunTaken
+    | TurnBegun
+    | TurnEnded
+    | FramePushed
+    | FramePopped
+    | RunPaused
+    | RunHeld
+    | RunResumed
+    | RunEscalated
+    | RunDone
+    | RunAborted
+)
+
+
+# Commands
+
+
+class StartRun(msgspec.Struct, frozen=True):
+    """Begin a run, or take over one whose driver is dead. Only who holds the run may send it."""
+
+    run_id: RunId
+    frame: Frame
+    driver: str
+    title: str = ""
+    models: tuple[str, ...] = ()
+    stamp: Stamp = UNSTAMPED
+
+
+class BeginTurn(msgspec.Struct, frozen=True):
+    """Begin the next iteration of the loop at `depth`. A paused or ended run begins none, and says so."""
+
+    run_id: RunId
+    fence: int
+    depth: int = 0
+    stamp: Stamp = UNSTAMPED
+    level: int | None = None
+    """The number of the loop that is meant: another one may have come to its depth."""
+
+
+class EndTurn(msgspec.Struct, frozen=True):
+    """The iteration is over: as such, with a signal that its loop is over, or with a failure that ends the run."""
+
+    run_id: RunId
+    fence: int
+    depth: int = 0
+    signal: DoneReason | None = None
+    failure: str = ""
+    stamp: Stamp = UNSTAMPED
+    level: int | None = None
+
+
+class PushFrame(msgspec.Struct, frozen=True):
+    """A loop inside the current iteration begins."""
+
+    run_id: RunId
+    fence: int
+    frame: Frame
+    depth: int
+    """How many frames are below it."""
+    stamp: Stamp = UNSTAMPED
+    outer: int | None = None
+    """The number of the loop that it is inside of."""
+
+
+class PopFrame(msgspec.Struct, frozen=True):
+    """The loop at `depth` is over; the one below goes on. Of the lowest one: the run is done."""
+
+    run_id: RunId
+    fence: int
+    depth: int
+    reason: DoneReason = DoneReason.COMPLETE
+    stamp: Stamp = UNSTAMPED
+    level: int | None = None
+
+
+class FinishRun(msgspec.Struct, frozen=True):
+    """The run is done."""
+
+    run_id: RunId
+    fence: int
+    reason: DoneReason = DoneReason.COMPLETE
+    stamp: Stamp = UNSTAMPED
+
+
+class FailRun(msgspec.Struct, frozen=True):
+    """The run cannot go on, says its driver."""
+
+    run_id: RunId
+    fence: int
+    note: str
+    stamp: Stamp = UNSTAMPED
+
+
+class AbortRun(msgspec.Struct, frozen=True):
+    """The run cannot go on, whoever drives it: the hub's own command. An ask may name a run that never began here."""
+
+    run_id: RunId
+    note: str
+    stamp: Stamp = UNSTAMPED
+
+
+class _Steer(msgspec.Struct, frozen=True):
+    run_id: RunId
+    stamp: Stamp = UNSTAMPED
+
+
+class PauseRun(_Steer, frozen=True):
+    """Start no further iteration."""
+
+
+class ResumeRun(_Steer, frozen=True):
+    """Go on."""
+
+
+class CancelRun(_Steer, frozen=True):
+    """End it, whole."""
+
+
+class EscalateRun(msgspec.Struct, frozen=True):
+    """Give the next iteration a more capable model."""
+
+    run_id: RunId
+    model: str
+    reason: str = ""
+    stamp: Stamp = UNSTAMPED
+
+
+DriverCommand = StartRun | BeginTurn | EndTurn | PushFrame | PopFrame | FinishRun | FailRun | AbortRun
+SteerCommand = PauseRun | ResumeRun | CancelRun | EscalateRun
+RunCommand = DriverCommand | SteerCommand
+
+
+# The machine
 
 TRANSITIONS: dict[Status | None, dict[type[RunEvent], Status]] = {
     None: {RunStarted: Status.RUNNING},

@@ -9,25 +9,137 @@ Rule 4: what is sent again does nothing, and is told what it was told before.
 
 from __future__ import annotations
 
+from datetime import datetime
+
+import msgspec
 from msgspec.structs import replace
 
-from assent.engine.stamp import NOBODY, Stamp
-from assent.engine.target_command import AddTarget, GiveUpMessage, RemoveTarget, TargetCommand
-from assent.engine.target_event import TargetAdded, TargetEvent, TargetFailed, TargetRemoved
+from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
+from assent.protocol.ask import AskId, Kind
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError, ConflictError, ForbiddenError, NotFoundError
-from assent.protocol.principal import PROVEN, Principal, Role, parse_principal
+from assent.protocol.principal import PROVEN, Assurance, Principal, Role, parse_principal
 from assent.protocol.target import (
     MAX_ERROR,
     MAX_PEOPLE,
+    Secret,
+    Service,
     Target,
+    What,
     check_target_name,
     host_of,
     person_of,
     service_of,
 )
 
-__all__ = ["AddTarget", "GiveUpMessage", "RemoveTarget", "decide", "evolve"]
+__all__ = [
+    "AddTarget",
+    "GiveUpMessage",
+    "RemoveTarget",
+    "TargetAdded",
+    "TargetCommand",
+    "TargetEvent",
+    "TargetFailed",
+    "TargetRemoved",
+    "decide",
+    "evolve",
+]
+
+
+# Events
+
+
+class TargetAdded(msgspec.Struct, frozen=True, tag="target.added"):
+    """An address is told of asks."""
+
+    name: str
+    service: Service
+    host: str
+    kinds: tuple[Kind, ...]
+    people: dict[str, str]
+    allows_internal: bool
+    at: datetime
+    by: str
+    assurance: Assurance
+    is_unattended: bool = False
+    command_id: str = ""
+    person: str = ""
+    """Whose it is; empty for everybody's."""
+
+
+class TargetRemoved(msgspec.Struct, frozen=True, tag="target.removed"):
+    """It is told nothing more."""
+
+    name: str
+    at: datetime
+    by: str
+    command_id: str = ""
+
+
+class TargetFailed(msgspec.Struct, frozen=True, tag="target.failed"):
+    """A message to it was given up."""
+
+    name: str
+    at: datetime
+    ask_id: AskId
+    what: What
+    event: int
+    attempts: int
+    error: str
+    is_gone: bool = False
+    """It is told nothing more, as the other side is gone for good."""
+
+
+TargetEvent = TargetAdded | TargetRemoved | TargetFailed
+
+
+# Commands
+
+
+class AddTarget(msgspec.Struct, frozen=True):
+    """Tell this address of the project's asks from now on."""
+
+    name: str
+    secret: Secret
+    kinds: tuple[Kind, ...] = ()
+    people: dict[str, str] = {}
+    allows_internal: bool = False
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    """A person let a process add it where no terminal is; the log says so."""
+    person: str = ""
+    """Whose it is; empty for everybody's."""
+    stamp: Stamp = UNSTAMPED
+
+
+class RemoveTarget(msgspec.Struct, frozen=True):
+    """Tell it nothing more, and forget its address."""
+
+    name: str
+    stamp: Stamp = UNSTAMPED
+
+
+class GiveUpMessage(msgspec.Struct, frozen=True):
+    """A sender could not deliver a message, and goes on behind it. The hub's own."""
+
+    name: str
+    fence: int
+    """Of the sender's claim: one that has lost it gives nothing up."""
+    event: int
+    """The number of the event of which the target was to be told."""
+    ask_id: AskId
+    what: What
+    attempts: int
+    error: str
+    is_gone: bool = False
+    """The other side says that it is gone for good."""
+    stamp: Stamp = UNSTAMPED
+
+
+TargetCommand = AddTarget | RemoveTarget | GiveUpMessage
+
+
+# The machine
 
 
 def decide(target: Target | None, command: TargetCommand) -> tuple[TargetEvent, ...]:

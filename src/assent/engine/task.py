@@ -13,21 +13,14 @@ What may follow a status is in TRANSITIONS; a test walks all pairs.
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any, assert_never
 
-from msgspec import UNSET
+import msgspec
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
-from assent.engine.stamp import NOBODY, Stamp
-from assent.engine.task_command import (
-    BlockTask,
-    CreateTask,
-    FailTask,
-    TaskCommand,
-    UnblockTask,
-    UpdateTask,
-)
-from assent.engine.task_event import TaskCreated, TaskEvent, TaskUpdated
+from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
 from assent.protocol.canonical import canonical, digest
 from assent.protocol.error import (
     BadRequestError,
@@ -38,6 +31,7 @@ from assent.protocol.error import (
 )
 from assent.protocol.principal import Principal, Role
 from assent.protocol.task import (
+    DEFAULT_PRIORITY,
     OPEN_QUESTION_REASON,
     Task,
     TaskBody,
@@ -52,7 +46,107 @@ from assent.protocol.task import (
     check_task_title,
 )
 
-__all__ = ["TRANSITIONS", "decide", "evolve"]
+__all__ = [
+    "TRANSITIONS",
+    "BlockTask",
+    "CreateTask",
+    "FailTask",
+    "TaskCommand",
+    "TaskCreated",
+    "TaskEvent",
+    "TaskUpdated",
+    "UnblockTask",
+    "UpdateTask",
+    "decide",
+    "evolve",
+]
+
+
+# Events
+
+
+class _Happened(TaskBody, frozen=True, kw_only=True):
+    at: datetime
+    by: str
+    command_id: str = ""
+
+
+class TaskCreated(_Happened, frozen=True, kw_only=True, tag="task.created"):
+    """A new task."""
+
+    digest: str
+    """Over what it was created with."""
+
+
+class TaskUpdated(_Happened, frozen=True, kw_only=True, tag="task.updated"):
+    """It was changed, blocked, unblocked, or an attempt at it ended."""
+
+    is_failure: bool = False
+    """An agent's attempt ended without success, counted or not."""
+
+
+TaskEvent = TaskCreated | TaskUpdated
+
+
+# Commands
+
+
+class CreateTask(msgspec.Struct, frozen=True):
+    """Create a task. The caller mints `task_id`, so that a retry finds what it made."""
+
+    task_id: TaskId
+    title: str
+    priority: int = DEFAULT_PRIORITY
+    assignee: str | None = None
+    dependencies: tuple[TaskId, ...] = ()
+    parent: TaskId | None = None
+    is_epic: bool = False
+    stamp: Stamp = UNSTAMPED
+
+
+class UpdateTask(msgspec.Struct, frozen=True):
+    """Change what is given, and leave the rest. To block takes a reason, and so another command."""
+
+    task_id: TaskId
+    title: str | UnsetType = UNSET
+    priority: int | UnsetType = UNSET
+    assignee: str | UnsetType | None = UNSET
+    dependencies: tuple[TaskId, ...] | UnsetType = UNSET
+    status: TaskStatus | UnsetType = UNSET
+    stamp: Stamp = UNSTAMPED
+
+
+class FailTask(msgspec.Struct, frozen=True):
+    """An agent's attempt has failed, or has stopped with questions. It may be a task of somebody else's making."""
+
+    task_id: TaskId
+    has_questions: bool = False
+    """It blocks the task then, and is no failed attempt for retry limits (Q-X17)."""
+    stamp: Stamp = UNSTAMPED
+
+
+class BlockTask(msgspec.Struct, frozen=True):
+    """Stop work on a task until the reason is gone. Whoever has it is released (Q-U8)."""
+
+    task_id: TaskId
+    reason: str
+    stamp: Stamp = UNSTAMPED
+
+
+class UnblockTask(msgspec.Struct, frozen=True):
+    """The reason is gone. A task that is blocked for another one, or not at all, is left alone (Q-X8)."""
+
+    task_id: TaskId
+    reason: str
+    questions_left: int = 0
+    """How many questions of this task are still open; the last one unblocks it (Q-X7)."""
+    stamp: Stamp = UNSTAMPED
+
+
+TaskCommand = CreateTask | UpdateTask | FailTask | BlockTask | UnblockTask
+
+
+# The machine
 
 TRANSITIONS: dict[TaskStatus | None, dict[type[TaskEvent], frozenset[TaskStatus]]] = {
     None: {TaskCreated: frozenset({TaskStatus.OPEN})},

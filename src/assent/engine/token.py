@@ -13,17 +13,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from types import MappingProxyType
 
+import msgspec
 from msgspec.structs import replace
 
-from assent.engine.stamp import NOBODY, Stamp
-from assent.engine.token_command import CreateToken, RevokeToken, TokenCommand
-from assent.engine.token_event import TokenCreated, TokenEvent, TokenRevoked
+from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError, CommandReusedError, ForbiddenError, NotFoundError
-from assent.protocol.principal import PROVEN, Role, parse_principal
+from assent.protocol.principal import PROVEN, Assurance, Role, parse_principal
 from assent.protocol.project import check_project
 from assent.protocol.token import (
     ALL_PROJECTS,
@@ -31,9 +30,86 @@ from assent.protocol.token import (
     MAX_TOKEN_PROJECTS,
     MAX_TOKEN_SECONDS,
     Token,
+    TokenId,
 )
 
-__all__ = ["MINTS", "WEIGHTY", "CreateToken", "RevokeToken", "decide", "evolve"]
+__all__ = [
+    "MINTS",
+    "WEIGHTY",
+    "CreateToken",
+    "RevokeToken",
+    "TokenCommand",
+    "TokenCreated",
+    "TokenEvent",
+    "TokenRevoked",
+    "decide",
+    "evolve",
+]
+
+
+# Events
+
+
+class TokenCreated(msgspec.Struct, frozen=True, tag="token.created"):
+    """Somebody may act with a new credential."""
+
+    token_id: TokenId
+    role: Role
+    name: str
+    projects: tuple[str, ...]
+    digest: str
+    """Of the secret: what an audit compares the row with."""
+    at: datetime
+    by: str
+    expires_at: datetime
+    assurance: Assurance
+    is_unattended: bool = False
+    command_id: str = ""
+
+
+class TokenRevoked(msgspec.Struct, frozen=True, tag="token.revoked"):
+    """Nobody acts with it any more."""
+
+    token_id: TokenId
+    at: datetime
+    by: str
+    command_id: str = ""
+
+
+TokenEvent = TokenCreated | TokenRevoked
+
+
+# Commands
+
+
+class CreateToken(msgspec.Struct, frozen=True):
+    """Make a token. Whoever sends it has minted the secret, and sends its digest only."""
+
+    token_id: TokenId
+    digest: str
+    role: Role
+    name: str
+    projects: tuple[str, ...] = ()
+    """Where it holds; empty for the project in which it is made."""
+    life_seconds: int | None = None
+    """None for as long as tokens of its role live."""
+    assurance: Assurance = Assurance.DECLARED
+    is_unattended: bool = False
+    """A person let a process make it where no terminal is; the log says so."""
+    stamp: Stamp = UNSTAMPED
+
+
+class RevokeToken(msgspec.Struct, frozen=True):
+    """End a token now."""
+
+    token_id: TokenId
+    stamp: Stamp = UNSTAMPED
+
+
+TokenCommand = CreateToken | RevokeToken
+
+
+# The machine
 
 MINTS: Mapping[Role, frozenset[Role]] = MappingProxyType(
     {

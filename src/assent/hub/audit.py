@@ -10,22 +10,22 @@ import msgspec
 from msgspec.structs import replace
 
 from assent.engine.ask import evolve
+from assent.engine.control import ControlEvent
 from assent.engine.control import evolve as evolve_control
-from assent.engine.control_event import ControlEvent
+from assent.engine.notification import NotificationEvent
 from assent.engine.notification import evolve as evolve_notification
-from assent.engine.notification_event import NotificationEvent
+from assent.engine.policy import PolicySet
 from assent.engine.policy import evolve as evolve_policy
-from assent.engine.policy_event import PolicySet
+from assent.engine.receipt import ReceiptEvent
 from assent.engine.receipt import evolve as evolve_receipt
-from assent.engine.receipt_event import ReceiptEvent
+from assent.engine.run import RunEvent
 from assent.engine.run import evolve as evolve_run
-from assent.engine.run_event import RunEvent
+from assent.engine.target import TargetEvent
 from assent.engine.target import evolve as evolve_target
-from assent.engine.target_event import TargetEvent
+from assent.engine.task import TaskEvent
 from assent.engine.task import evolve as evolve_task
-from assent.engine.task_event import TaskEvent
+from assent.engine.token import TokenEvent
 from assent.engine.token import evolve as evolve_token
-from assent.engine.token_event import TokenEvent
 from assent.hub.clock import is_ahead
 from assent.hub.desk import instant
 from assent.hub.record import FlowStepped, StoreRestored, TopicPosted, WorkEvent, decode_event, topic_of

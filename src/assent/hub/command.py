@@ -14,7 +14,7 @@ from assent.engine.ask import (
     SupersedeAsk,
     WithdrawAsk,
 )
-from assent.engine.run_command import (
+from assent.engine.run import (
     AbortRun,
     BeginTurn,
     DriverCommand,
@@ -25,8 +25,8 @@ from assent.engine.run_command import (
     PushFrame,
     StartRun,
 )
-from assent.engine.target_command import AddTarget, GiveUpMessage, RemoveTarget, TargetCommand
-from assent.engine.token_command import CreateToken, RevokeToken, TokenCommand
+from assent.engine.target import AddTarget, GiveUpMessage, RemoveTarget, TargetCommand
+from assent.engine.token import CreateToken, RevokeToken, TokenCommand
 from assent.hub.receipt_command import ReceiptRequest, RedeemReceipt, RequestApproval
 from assent.hub.work_command import WorkRequest, WorkTold
 from assent.protocol.ask import Ask, AskId

@@ -12,13 +12,12 @@ import msgspec
 from msgspec.structs import replace
 
 from assent.engine.ask import AnswerAsk, Command, LapseAsk, OpenAsk, WithdrawAsk, decide, evolve
-from assent.engine.notification_command import AddNotification
+from assent.engine.notification import AddNotification
 from assent.engine.reactions import WithdrawAsksOf, react, react_to_run
-from assent.engine.receipt_command import GrantReceipt
+from assent.engine.receipt import GrantReceipt
+from assent.engine.run import DriverCommand, RunEvent
 from assent.engine.run import decide as decide_run
 from assent.engine.run import evolve as evolve_run
-from assent.engine.run_command import DriverCommand
-from assent.engine.run_event import RunEvent
 from assent.engine.stamp import NOBODY, Stamp
 from assent.hub.allowance import Allowance
 from assent.hub.command import (

@@ -19,10 +19,9 @@ from contextlib import contextmanager
 import msgspec
 from msgspec.structs import replace
 
-from assent.engine.ask import Event
-from assent.engine.ask_event import AskEscalated, AskOpened, AskOverdue, AskUndelivered
+from assent.engine.ask import AskEscalated, AskOpened, AskOverdue, AskUndelivered, Event
 from assent.engine.stamp import NOBODY
-from assent.engine.target_command import GiveUpMessage
+from assent.engine.target import GiveUpMessage
 from assent.hub.desk import instant
 from assent.hub.feed import Feed
 from assent.hub.future import LightFuture

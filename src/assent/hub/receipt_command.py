@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import msgspec
 
-from assent.engine.receipt_command import RedeemReceipt
+from assent.engine.receipt import RedeemReceipt
 from assent.protocol.ask import AskId, Consequence
 from assent.protocol.json_text import Json
 from assent.protocol.notification import NotificationId

@@ -18,10 +18,9 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from assent.engine.ask_command import OpenAsk
-from assent.engine.notification_command import AddNotification
-from assent.engine.receipt import decide, evolve
-from assent.engine.receipt_command import GrantReceipt, ReceiptCommand
+from assent.engine.ask import OpenAsk
+from assent.engine.notification import AddNotification
+from assent.engine.receipt import GrantReceipt, ReceiptCommand, decide, evolve
 from assent.engine.stamp import Stamp
 from assent.hub.receipt_command import ReceiptRequest, RequestApproval
 from assent.hub.restored import find_restored_at

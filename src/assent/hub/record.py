@@ -8,14 +8,14 @@ from typing import get_args
 import msgspec
 
 from assent.engine.ask import Event
-from assent.engine.control_event import ControlEvent, ControlExpired, ControlMalformed
-from assent.engine.notification_event import NotificationEvent
-from assent.engine.policy_event import PolicySet
-from assent.engine.receipt_event import ReceiptEvent
-from assent.engine.run_event import RunEvent, TurnEnded
-from assent.engine.target_event import TargetEvent
-from assent.engine.task_event import TaskEvent
-from assent.engine.token_event import TokenEvent
+from assent.engine.control import ControlEvent, ControlExpired, ControlMalformed
+from assent.engine.notification import NotificationEvent
+from assent.engine.policy import PolicySet
+from assent.engine.receipt import ReceiptEvent
+from assent.engine.run import RunEvent, TurnEnded
+from assent.engine.target import TargetEvent
+from assent.engine.task import TaskEvent
+from assent.engine.token import TokenEvent
 from assent.protocol.error import StoreDamagedError
 from assent.protocol.topic import CONTROL_TOPIC, CURRENT_TOPIC
 from assent.storage.port import Hold, Page, Reader, Record, Step, Waits

@@ -13,8 +13,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from assent.engine.control import ResolveControl, decide, evolve
-from assent.engine.control_event import ControlEvent, ControlExpired
+from assent.engine.control import ControlEvent, ControlExpired, ResolveControl, decide, evolve
 from assent.engine.stamp import Stamp
 from assent.engine.token import RevokeToken
 from assent.engine.token import decide as decide_token

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assent.engine.target import AddTarget, GiveUpMessage, decide, evolve
-from assent.engine.target_command import TargetCommand
+from assent.engine.target import AddTarget, GiveUpMessage, TargetCommand, decide, evolve
 from assent.protocol.error import ConflictError, NotFoundError
 from assent.protocol.target import Target
 from assent.storage.port import Head

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from assent.engine.token import decide, evolve
-from assent.engine.token_command import TokenCommand
+from assent.engine.token import TokenCommand, decide, evolve
 from assent.protocol.error import NotFoundError
 from assent.protocol.token import Token
 from assent.storage.port import Head

@@ -12,15 +12,6 @@ from typing import TYPE_CHECKING, assert_never
 import msgspec
 
 from assent.engine.control import (
-    ControlStep,
-    PostRequest,
-    RefuseRequest,
-    ResolveControl,
-    TakeUp,
-    decide,
-    evolve,
-)
-from assent.engine.control_event import (
     ControlAcknowledged,
     ControlEvent,
     ControlExpired,
@@ -29,6 +20,13 @@ from assent.engine.control_event import (
     ControlReplied,
     ControlRequested,
     ControlResolved,
+    ControlStep,
+    PostRequest,
+    RefuseRequest,
+    ResolveControl,
+    TakeUp,
+    decide,
+    evolve,
 )
 from assent.engine.reactions import carry_out
 from assent.engine.stamp import Stamp

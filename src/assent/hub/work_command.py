@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import msgspec
 
-from assent.engine.notification_command import (
+from assent.engine.notification import (
     AddNotification,
     DismissNotification,
     NotificationCommand,
     ResolveNotification,
 )
-from assent.engine.policy_command import SetPolicy
-from assent.engine.task_command import (
+from assent.engine.policy import SetPolicy
+from assent.engine.task import (
     BlockTask,
     CreateTask,
     FailTask,

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 from msgspec.structs import replace
 
-from assent.engine.ask_command import AnswerAsk, DeclineAsk, OpenAsk
+from assent.engine.ask import AnswerAsk, DeclineAsk, OpenAsk
 from assent.engine.notification import RESOLVERS
 from assent.engine.notification import decide as decide_notification
 from assent.engine.notification import evolve as evolve_notification

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from assent.client.client import Client
 from assent.client.outbox import Outbox
-from assent.engine.target_command import AddTarget, RemoveTarget
+from assent.engine.target import AddTarget, RemoveTarget
 from assent.protocol.ask import Ask
 from assent.protocol.principal import Assurance
 from assent.protocol.prompt import Option
