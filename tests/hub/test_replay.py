@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from assent.hub.audit import Replayed, replay, verify
+from assent.hub.audit import replay, verify
 from assent.hub.command import (
     AnswerAsk,
     BeginTurn,
@@ -163,13 +163,15 @@ def test_replay_of_the_log_gives_the_rows(hub: Hub, script: list[tuple[Request |
             hub.handle(in_project(request, project), project=project, principal=by).result()
     with hub.reading() as reader, reader.snapshot():
         records = reader.records(project, 0, 1_000)
-        rows = Replayed(
-            {ask.ask_id: replace(ask, claim=None) for ask in reader.asks(project, None, 1_000)},
-            {f"step {step.step} of {step.flow_id}": step for step in reader.steps(project)},
-            {run.run_id: run for run in reader.runs(project, 1_000, active=False)},
-            {control.request.request_id: control for control in reader.controls(project)},
-        )
-    assert replay(project, records) == rows
+        rows = {
+            "ask": {ask.ask_id: replace(ask, claim=None) for ask in reader.asks(project, None, 1_000)},
+            "run": {run.run_id: run for run in reader.runs(project, 1_000, active=False)},
+            "request": {control.request.request_id: control for control in reader.controls(project)},
+        }
+        steps = {f"step {step.step} of {step.flow_id}": step for step in reader.steps(project)}
+    told = replay(project, records)
+    assert {name: told.rows[name] for name in rows} == rows
+    assert told.steps == steps
     assert [record.sequence for record in records] == list(range(1, len(records) + 1))
 
 

@@ -165,9 +165,9 @@ def test_replay_gives_the_rows_of_tokens(hub: Hub) -> None:
     told(hub, creating(Role.HUMAN, 2, projects=("a", "b")))
     told(hub, RevokeToken(TOKEN_ID), OPS)
     with hub.reading() as reader:
-        rows = replay(PROJECT, reader.records(PROJECT, 0, 100))
-        assert rows.tokens == {token.token_id: token for token in reader.tokens(PROJECT, 100)}
-    assert len(rows.tokens) == 2
+        rows = replay(PROJECT, reader.records(PROJECT, 0, 100)).rows["token"]
+        assert rows == {token.token_id: token for token in reader.tokens(PROJECT, 100)}
+    assert len(rows) == 2
     assert verify(hub.store).problems == ()
 
 

@@ -138,15 +138,15 @@ def test_replay_of_work_gives_the_rows(hub: Hub, script: list[tuple[Request | fl
         with suppress(AssentError):
             hub.handle(in_project(request, project), project=project, principal=by).result()
     with hub.reading() as reader, reader.snapshot():
-        rows = replay(project, reader.records(project, 0, 1_000))
+        rows = replay(project, reader.records(project, 0, 1_000)).rows
         notifications = reader.notifications(project, 1_000, is_open=False)
-        assert rows.notifications == {each.notification_id: each for each in notifications}
-        assert rows.tasks == {task.task_id: task for task in reader.tasks(project, 1_000, is_live=False)}
+        assert rows["notification"] == {each.notification_id: each for each in notifications}
+        assert rows["task"] == {task.task_id: task for task in reader.tasks(project, 1_000, is_live=False)}
         policy = reader.policy(project)
-        assert rows.policies == ({"policy": policy} if policy is not None else {})
+        assert rows["policy"] == ({"policy": policy} if policy is not None else {})
     for told in notifications:
         if told.ask_id is not None:
-            assert rows.asks[told.ask_id].is_open is told.is_open
+            assert rows["ask"][told.ask_id].is_open is told.is_open
         assert not told.resolved_by.startswith("agent:")
         assert told.responses is None or told.resolved_by.startswith("human:")
 

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from assent.engine.machine import ASKERS, INTERNAL, PEOPLE, Machine
 from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.answer import Answer, FieldValues, check_reply_size, check_values, find_destructive
 from assent.protocol.approval import (
@@ -50,6 +51,7 @@ from assent.protocol.terms import Terms, check_life
 
 __all__ = [
     "ENDINGS",
+    "MACHINE",
     "TRANSITIONS",
     "AnswerAsk",
     "AskAnswered",
@@ -640,3 +642,20 @@ _DECISIONS: dict[type[Command], Callable[[Ask | None, Any], tuple[Event, ...]]] 
     LapseAsk: _lapse,
     ReportUndelivered: _report_undelivered,
 }
+
+
+MACHINE = Machine(
+    "ask",
+    {
+        OpenAsk: ASKERS,
+        AnswerAsk: PEOPLE,
+        DeclineAsk: PEOPLE,
+        WithdrawAsk: ASKERS,  # an agent only its own
+        ReportUndelivered: ASKERS,
+        LapseAsk: INTERNAL,
+        SupersedeAsk: INTERNAL,
+    },
+    get_args(Event),
+    decide,
+    evolve,
+)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from assent.engine.machine import INTERNAL, Machine
 from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.control import (
     ALREADY_PROCESSED,
@@ -34,6 +35,7 @@ from assent.protocol.control import (
 from assent.protocol.run import Run
 
 __all__ = [
+    "MACHINE",
     "TRANSITIONS",
     "ControlAcknowledged",
     "ControlEvent",
@@ -178,7 +180,13 @@ def decide(control: Control | None, command: ControlStep) -> tuple[ControlEvent,
     return _DECISIONS[type(command)](control, command)
 
 
-def evolve(control: Control | None, event: ControlEvent, *, sequence: int = 0) -> Control | None:
+def evolve(
+    control: Control | None,
+    event: ControlEvent,
+    *,
+    project: str = "",  # noqa: ARG001 - as every machine's; a request has none of its own
+    sequence: int = 0,
+) -> Control | None:
     """Return the control as it is after `event`; None where the event tells of no control."""
     if isinstance(event, ControlRepeated | ControlReplied | ControlMalformed):
         return control  # these tell of messages, and change nothing
@@ -276,3 +284,17 @@ _DECISIONS: dict[type[ControlStep], Callable[[Control | None, Any], tuple[Contro
     TakeUp: _take_up,
     ResolveControl: _resolve,
 }
+
+
+MACHINE = Machine(
+    "request",
+    {
+        PostRequest: INTERNAL,  # it comes as a message on its topic
+        RefuseRequest: INTERNAL,
+        TakeUp: INTERNAL,
+        ResolveControl: INTERNAL,
+    },
+    get_args(ControlEvent),
+    decide,
+    evolve,
+)

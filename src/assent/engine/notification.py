@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from assent.engine.machine import ASKERS, PEOPLE, Machine
 from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.ask import AskId
 from assent.protocol.display import quote
@@ -44,6 +45,7 @@ from assent.protocol.principal import Assurance, Role
 from assent.protocol.resolution import Response, check_responses
 
 __all__ = [
+    "MACHINE",
     "RESOLVERS",
     "TRANSITIONS",
     "AddNotification",
@@ -338,3 +340,16 @@ _DECISIONS: dict[
     ResolveNotification: _resolve,
     DismissNotification: _dismiss,
 }
+
+
+MACHINE = Machine(
+    "notification",
+    {
+        AddNotification: ASKERS,
+        ResolveNotification: PEOPLE,  # it answers the ask behind it
+        DismissNotification: PEOPLE,
+    },
+    get_args(NotificationEvent),
+    decide,
+    evolve,
+)

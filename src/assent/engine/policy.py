@@ -15,6 +15,7 @@ from datetime import datetime
 
 import msgspec
 
+from assent.engine.machine import Machine
 from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
 from assent.protocol.assurance import accepts_more, parse_assurances
 from assent.protocol.error import BadRequestError, ForbiddenError
@@ -32,7 +33,7 @@ from assent.protocol.policy import (
 )
 from assent.protocol.principal import PROVEN, Assurance, Role
 
-__all__ = ["REMEMBERED", "SETTERS", "PolicySet", "SetPolicy", "decide", "evaluate", "evolve"]
+__all__ = ["MACHINE", "REMEMBERED", "SETTERS", "PolicySet", "SetPolicy", "decide", "evaluate", "evolve"]
 
 
 # Events
@@ -148,3 +149,14 @@ def _check_setter(stamp: Stamp) -> None:
         raise ForbiddenError(f"{stamp.by} is an agent: only a person can set a policy.")
     if stamp.by.role not in SETTERS or stamp.by == NOBODY:
         raise ForbiddenError(f"{stamp.by} may not set a policy.")
+
+
+MACHINE = Machine(
+    "policy",
+    {
+        SetPolicy: SETTERS,
+    },
+    (PolicySet,),
+    decide,
+    evolve,
+)

@@ -12,11 +12,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from assent.engine.machine import ASKERS, INTERNAL, Machine
 from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.ask import AskId
 from assent.protocol.canonical import canonical, digest
@@ -46,6 +47,7 @@ from assent.protocol.receipt import (
 from assent.protocol.terms import Terms, check_life
 
 __all__ = [
+    "MACHINE",
     "TRANSITIONS",
     "GrantReceipt",
     "ReceiptCommand",
@@ -266,3 +268,15 @@ _DECISIONS: dict[type[ReceiptCommand], Callable[[Receipt | None, Any], tuple[Rec
     GrantReceipt: _grant,
     RedeemReceipt: _redeem,
 }
+
+
+MACHINE = Machine(
+    "receipt",
+    {
+        GrantReceipt: INTERNAL,
+        RedeemReceipt: ASKERS,  # everybody only their own
+    },
+    get_args(ReceiptEvent),
+    decide,
+    evolve,
+)

@@ -15,11 +15,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, TypeVar, assert_never
+from typing import Any, TypeVar, assert_never, get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from assent.engine.machine import ASKERS, INTERNAL, Machine
 from assent.engine.stamp import UNSTAMPED, Stamp
 from assent.protocol.error import BadRequestError, InvalidStateError, NotFoundError, RunTakenError
 from assent.protocol.run import (
@@ -36,6 +37,7 @@ from assent.protocol.run import (
 )
 
 __all__ = [
+    "MACHINE",
     "TRANSITIONS",
     "AbortRun",
     "BeginTurn",
@@ -632,3 +634,25 @@ _DECISIONS: dict[type[RunCommand], Callable[[Run | None, Any], tuple[RunEvent, .
     CancelRun: _cancel,
     EscalateRun: _escalate,
 }
+
+
+MACHINE = Machine(
+    "run",
+    {
+        StartRun: ASKERS,
+        BeginTurn: ASKERS,
+        EndTurn: ASKERS,
+        PushFrame: ASKERS,
+        PopFrame: ASKERS,
+        FinishRun: ASKERS,
+        FailRun: ASKERS,
+        AbortRun: INTERNAL,  # everybody else ends a run under its fence, or by a control
+        PauseRun: INTERNAL,
+        ResumeRun: INTERNAL,
+        CancelRun: INTERNAL,
+        EscalateRun: INTERNAL,
+    },
+    get_args(RunEvent),
+    decide,
+    evolve,
+)

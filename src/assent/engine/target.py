@@ -10,10 +10,12 @@ Rule 4: what is sent again does nothing, and is told what it was told before.
 from __future__ import annotations
 
 from datetime import datetime
+from typing import get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from assent.engine.machine import PEOPLE, Machine
 from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
 from assent.protocol.ask import AskId, Kind
 from assent.protocol.display import quote
@@ -33,6 +35,7 @@ from assent.protocol.target import (
 )
 
 __all__ = [
+    "MACHINE",
     "AddTarget",
     "GiveUpMessage",
     "RemoveTarget",
@@ -246,3 +249,16 @@ def _check_setter(by: Principal) -> None:
         raise ForbiddenError(f"{by} is an agent: only a person can say who is told of asks.")
     if by.role is not Role.HUMAN:
         raise ForbiddenError(f"{by} may not say who is told of asks: only a person can.")
+
+
+MACHINE = Machine(
+    "target",
+    {
+        AddTarget: PEOPLE,  # what agents ask leaves the house by it
+        RemoveTarget: PEOPLE,
+        GiveUpMessage: frozenset({Role.OPERATOR}),  # of them only the hub itself
+    },
+    get_args(TargetEvent),
+    decide,
+    evolve,
+)

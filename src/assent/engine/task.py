@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from datetime import datetime
-from typing import Any, assert_never
+from typing import Any, assert_never, get_args
 
 import msgspec
 from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
+from assent.engine.machine import ASKERS, INTERNAL, Machine
 from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
 from assent.protocol.canonical import canonical, digest
 from assent.protocol.error import (
@@ -47,6 +48,7 @@ from assent.protocol.task import (
 )
 
 __all__ = [
+    "MACHINE",
     "TRANSITIONS",
     "BlockTask",
     "CreateTask",
@@ -366,3 +368,18 @@ _DECISIONS: dict[type[TaskCommand], Callable[[Task | None, Any], tuple[TaskEvent
     BlockTask: _block,
     UnblockTask: _unblock,
 }
+
+
+MACHINE = Machine(
+    "task",
+    {
+        CreateTask: ASKERS,
+        UpdateTask: ASKERS,  # what waits for an answer, no agent lets go on
+        FailTask: ASKERS,
+        BlockTask: ASKERS,
+        UnblockTask: INTERNAL,
+    },
+    get_args(TaskEvent),
+    decide,
+    evolve,
+)

@@ -15,10 +15,12 @@ import re
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from types import MappingProxyType
+from typing import get_args
 
 import msgspec
 from msgspec.structs import replace
 
+from assent.engine.machine import Machine
 from assent.engine.stamp import NOBODY, UNSTAMPED, Stamp
 from assent.protocol.display import quote
 from assent.protocol.error import BadRequestError, CommandReusedError, ForbiddenError, NotFoundError
@@ -34,6 +36,7 @@ from assent.protocol.token import (
 )
 
 __all__ = [
+    "MACHINE",
     "MINTS",
     "WEIGHTY",
     "CreateToken",
@@ -247,3 +250,15 @@ def _life(command: CreateToken, role: Role) -> timedelta:
         days = MAX_TOKEN_SECONDS // 86_400
         raise BadRequestError(f"A token lives for at least a second and at most {days} days.")
     return timedelta(seconds=seconds)
+
+
+MACHINE = Machine(
+    "token",
+    {
+        CreateToken: frozenset({Role.HUMAN, Role.OPERATOR}),  # of which roles, `decide` knows
+        RevokeToken: frozenset({Role.HUMAN, Role.OPERATOR}),
+    },
+    get_args(TokenEvent),
+    decide,
+    evolve,
+)

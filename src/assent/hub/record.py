@@ -33,7 +33,6 @@ __all__ = [
     "StoreRestored",
     "TopicPosted",
     "Waits",
-    "WorkEvent",
     "decode_event",
     "encode_event",
     "topic_of",
@@ -77,12 +76,13 @@ class StoreRestored(msgspec.Struct, frozen=True, tag="store.restored"):
     message: RestoredFrom
 
 
-WorkEvent = NotificationEvent | TaskEvent | PolicySet
 Recorded = (
     Event
     | RunEvent
     | ControlEvent
-    | WorkEvent
+    | NotificationEvent
+    | TaskEvent
+    | PolicySet
     | TokenEvent
     | ReceiptEvent
     | TargetEvent
