@@ -169,8 +169,10 @@ def test_reply_that_agents_have_buried_is_not_taken_for_a_dismissal(store: Throw
     blocked_task(hub)
     tell(hub, REPLY, ANA)
     line = PostMessage(f"execute:{TASK_ID}", b'"MySQL!"')
-    for _ in range(20):
-        tell_group(hub, *[(line, AGENT)] * 1_000)
+    posted = 0
+    while posted < 20_000:  # on a busy machine some may be refused, for having waited too long
+        told = tell_group(hub, *[(line, AGENT)] * 1_000)
+        posted += sum(not isinstance(each, AssentError) for each in told)
     with pytest.raises(TooLargeError, match="send the answer as responses"):
         tell(hub, DismissNotification(TOLD, takes_reply=True), ANA)
     assert store.agent().find_notification(TOLD).is_open

@@ -27,5 +27,10 @@ class Machine(msgspec.Struct, frozen=True):
     """Its commands, and the roles that may send each. What else a sender must be, `decide` knows."""
     events: tuple[type[Any], ...]
     decide: Callable[..., tuple[Any, ...]]
+    """The events of a command, from the state, the command and what `context` names."""
     evolve: Callable[..., Any]
     """The state after an event, from the state before it, with `project` and `sequence`; None for an event without a row."""
+    key: Callable[[Any], str] | None = None
+    """The id of what a command is about, where one row is all that it is about."""
+    context: tuple[str, ...] = ()
+    """What `decide` must be told beside the state: names of what the hub reads for it."""

@@ -159,4 +159,5 @@ MACHINE = Machine(
     (PolicySet,),
     decide,
     evolve,
+    key=lambda _: "policy",  # a project has one
 )

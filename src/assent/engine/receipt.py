@@ -270,6 +270,10 @@ _DECISIONS: dict[type[ReceiptCommand], Callable[[Receipt | None, Any], tuple[Rec
 }
 
 
+def _receipt_id(command: ReceiptCommand) -> str:
+    return command.terms.receipt_id if isinstance(command, GrantReceipt) else command.receipt_id
+
+
 MACHINE = Machine(
     "receipt",
     {
@@ -279,4 +283,5 @@ MACHINE = Machine(
     get_args(ReceiptEvent),
     decide,
     evolve,
+    key=_receipt_id,
 )

@@ -8,7 +8,7 @@ from assent.engine import ask, control, notification, policy, receipt, run, targ
 from assent.engine.machine import Machine
 from assent.protocol.principal import Role
 
-__all__ = ["MACHINES", "MACHINE_OF", "RIGHTS"]
+__all__ = ["MACHINES", "MACHINE_FOR", "MACHINE_OF", "RIGHTS"]
 
 MACHINES: tuple[Machine, ...] = (
     ask.MACHINE,
@@ -23,6 +23,10 @@ MACHINES: tuple[Machine, ...] = (
 )
 MACHINE_OF: dict[type[Any], Machine] = {event: machine for machine in MACHINES for event in machine.events}
 """By event."""
+MACHINE_FOR: dict[type[Any], Machine] = {
+    command: machine for machine in MACHINES for command in machine.rights
+}
+"""By command."""
 RIGHTS: dict[type[Any], frozenset[Role]] = {
     command: roles for machine in MACHINES for command, roles in machine.rights.items()
 }

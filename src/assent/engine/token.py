@@ -261,4 +261,6 @@ MACHINE = Machine(
     get_args(TokenEvent),
     decide,
     evolve,
+    key=lambda command: str(command.token_id),
+    context=("project",),
 )

@@ -20,6 +20,7 @@ from assent.engine.run import decide as decide_run
 from assent.engine.run import evolve as evolve_run
 from assent.engine.stamp import NOBODY, Stamp
 from assent.hub.allowance import Allowance
+from assent.hub.apply import apply
 from assent.hub.command import (
     ClaimAsk,
     ExecuteControl,
@@ -39,7 +40,6 @@ from assent.hub.receipt_desk import ReceiptDesk
 from assent.hub.record import FlowStepped, Recorded, encode_event, topic_of, type_of
 from assent.hub.tail_desk import tell_output
 from assent.hub.target_desk import TargetDesk
-from assent.hub.token_desk import TokenDesk
 from assent.hub.topic_desk import TopicDesk
 from assent.hub.work_command import BlockTask, SetPolicy, UpdateTask
 from assent.hub.work_desk import WorkDesk
@@ -61,6 +61,7 @@ from assent.protocol.notification import Notification
 from assent.protocol.principal import Assurance, Principal, Role
 from assent.protocol.prompt import Prompt
 from assent.protocol.run import Run, RunId
+from assent.protocol.token import Token
 from assent.protocol.topic import CONTROL_TOPIC
 from assent.storage.port import Done, Head, Transaction
 
@@ -123,7 +124,6 @@ class Desk:
         self._moments: dict[str, datetime] = {}
         self._topics = TopicDesk(self, is_strict=is_strict)
         self._work = WorkDesk(self)
-        self._tokens = TokenDesk(self)
         self._receipts = ReceiptDesk(self)
         self._targets = TargetDesk(self)
         self.opened: list[Ask] = []
@@ -187,7 +187,8 @@ class Desk:
         if isinstance(request, WorkRequest):
             return self._work.perform(head, request, stamp)
         if isinstance(request, TokenCommand):
-            return self._tokens.perform(head, replace(request, stamp=stamp))
+            token: Token = apply(self, head, replace(request, stamp=stamp))
+            return token
         if isinstance(request, ReceiptRequest):
             return self._receipts.perform(head, request, stamp)
         if isinstance(request, TargetCommand):
@@ -291,7 +292,7 @@ class Desk:
                 if isinstance(stamped, DriverCommand):
                     self._drive(head, stamped)
                 elif isinstance(stamped, GrantReceipt):
-                    self._receipts.happen(head, stamped)
+                    apply(self, head, stamped)
                 else:
                     self.command(head, stamped)
         if ask is None:

@@ -20,8 +20,9 @@ from msgspec.structs import replace
 
 from assent.engine.ask import OpenAsk
 from assent.engine.notification import AddNotification
-from assent.engine.receipt import GrantReceipt, ReceiptCommand, decide, evolve
+from assent.engine.receipt import GrantReceipt
 from assent.engine.stamp import Stamp
+from assent.hub.apply import apply
 from assent.hub.receipt_command import ReceiptRequest, RequestApproval
 from assent.hub.restored import find_restored_at
 from assent.protocol.approval import approval_prompt
@@ -59,18 +60,8 @@ class ReceiptDesk:
             return self._request(head, request, stamp)
         self._check_restored(head, request.receipt_id)
         self._check_policy(head, request.receipt_id)
-        return self.happen(head, replace(request, stamp=stamp))
-
-    def happen(self, head: Head, command: ReceiptCommand) -> Receipt:
-        """Let a command happen to its receipt."""
-        receipt_id = command.terms.receipt_id if isinstance(command, GrantReceipt) else command.receipt_id
-        receipt = self._desk.transaction.receipt(head.project, receipt_id)
-        for event in decide(receipt, command):
-            receipt = evolve(receipt, event, project=head.project, sequence=head.sequence + 1)
-            self._desk.record(head, event, receipt.receipt_id)
-            self._desk.transaction.put_receipt(head, receipt)
-        assert receipt is not None  # noqa: S101 - the machine has found it, or made it
-        return receipt
+        redeemed: Receipt = apply(self._desk, head, replace(request, stamp=stamp))
+        return redeemed
 
     def _request(self, head: Head, request: RequestApproval, stamp: Stamp) -> Receipt | Ask:
         if request.action is None:
@@ -179,7 +170,8 @@ class ReceiptDesk:
         told = None
         if level is Level.NOTIFY_AND_PROCEED:
             told = self._notify(head, request, _INFORMED + request.title, stamp)
-        return self.happen(
+        granted: Receipt = apply(
+            self._desk,
             head,
             GrantReceipt(
                 ReceiptLevel.AUTOMATED if told is None else ReceiptLevel.NOTIFIED,
@@ -193,6 +185,7 @@ class ReceiptDesk:
                 stamp=stamp,
             ),
         )
+        return granted
 
     def _notify(
         self, head: Head, request: RequestApproval, text: str, stamp: Stamp, ask_id: AskId | None = None

@@ -19,12 +19,11 @@ from assent.engine.ask import AnswerAsk, DeclineAsk, OpenAsk
 from assent.engine.notification import RESOLVERS
 from assent.engine.notification import decide as decide_notification
 from assent.engine.notification import evolve as evolve_notification
-from assent.engine.policy import decide as decide_policy
-from assent.engine.policy import evolve as evolve_policy
 from assent.engine.reactions import react_to_ending, react_to_resolving
 from assent.engine.stamp import NOBODY, Stamp
 from assent.engine.task import decide as decide_task
 from assent.engine.task import evolve as evolve_task
+from assent.hub.apply import apply
 from assent.hub.record import TopicPosted
 from assent.hub.work_command import (
     AddNotification,
@@ -83,7 +82,8 @@ class WorkDesk:
             case TakeResult():
                 return self._take(head, request, stamp)
             case SetPolicy():
-                return self._set_policy(head, replace(request, stamp=stamp))
+                policy: ProjectPolicy = apply(self._desk, head, replace(request, stamp=stamp))
+                return policy
             case AddNotification():
                 return self.add(head, replace(request, stamp=stamp))
             case ResolveNotification() | DismissNotification():
@@ -328,17 +328,6 @@ class WorkDesk:
             self._desk.transaction.put_task(head, changed)
             task = changed
         return task
-
-    # Policies
-
-    def _set_policy(self, head: Head, command: SetPolicy) -> ProjectPolicy:
-        policy = self._desk.transaction.policy(head)
-        for event in decide_policy(policy, command):
-            policy = evolve_policy(policy, event, project=head.project, sequence=head.sequence + 1)
-            self._desk.record(head, event, "policy")
-            self._desk.transaction.put_policy(head, policy)
-        assert policy is not None  # noqa: S101 - the first word on it is always kept
-        return policy
 
 
 def _handed_again(result: AgentResult, made: Notification) -> Handed:
