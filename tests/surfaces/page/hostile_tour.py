@@ -9,6 +9,7 @@ from urllib.parse import quote
 from playwright.sync_api import Error, Page, expect
 
 from tests.surfaces.page.planting import Planted
+from tests.surfaces.page.reading import unfold
 from tests.surfaces.page.tripwire import Tripwire
 
 __all__ = ["PAGES", "Tour"]
@@ -45,9 +46,6 @@ async () => {
   }
 }
 """
-
-
-_UNFOLD = "() => document.querySelectorAll('details:not([open]) > summary').forEach((each) => each.click())"
 
 
 class Tour:
@@ -92,7 +90,7 @@ class Tour:
             expect(page.locator(shown).first).to_be_visible()
         except AssertionError as error:
             return [f"{place[:80]}: not drawn: {str(error)[:300]}", *self._wire.look(page)[:_MORE]]
-        page.evaluate(_UNFOLD)
+        unfold(page)
         self.counts["places looked at"] += 1
         return [f"{place[:80]}: {line[:300]}" for line in self._wire.look(page)[:_MORE]]
 

@@ -8,9 +8,10 @@ Rule 2: no two are the same; a test counts them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import zip_longest
 
-__all__ = ["PAYLOADS", "READ", "share_of"]
+__all__ = ["PACKED_READ", "PAYLOADS", "READ", "share_of"]
 
 _RUN = "window.hacked=1"
 _OUT = "//evil.invalid/x"
@@ -368,3 +369,19 @@ READ = {
     "a link": "[https://bank.example](https://evil.example) @org/team",
 }
 """Texts by what is hard about them: wherever one stands, it can be read as it was written, but for marks."""
+
+
+def _pack(texts: Iterable[str], most: int) -> tuple[str, ...]:
+    """Return texts, short ones together in one of fewer characters than that; blanks at an end stay at an end."""
+    packs: list[str] = []
+    for text in texts:
+        is_edged = any(each != each.strip() for each in (*packs[-1:], text))
+        if not packs or is_edged or len(packs[-1]) + len(text) >= most:
+            packs.append(text)
+        else:
+            packs[-1] += f"|{text}"
+    return tuple(packs)
+
+
+PACKED_READ = _pack(READ.values(), 120)
+"""The same texts, several in one, for places that take time to look at."""

@@ -24,6 +24,7 @@ from tests.surfaces.page.browsing import PHONE, Mishaps, Viewport
 from tests.surfaces.page.hostile_tour import Tour
 from tests.surfaces.page.payloads import PAYLOADS, READ, share_of
 from tests.surfaces.page.planting import plant
+from tests.surfaces.page.reading import marked, read, unfold, words_of
 from tests.surfaces.page.tripwire import Tripwire
 
 __all__: list[str] = []
@@ -98,28 +99,10 @@ def test_half_a_character_never_reaches_the_page(page: Page, site: ThrowawayServ
 # What is read equals what is stored
 
 
-def marked(shown: str) -> str:
-    """Return a text with the marks of the page, which have a frame instead of brackets."""
-    return re.sub(r"<(U\+[0-9A-F]{4,6})>", r"\1", shown)
-
-
-def words_of(text: str) -> str:
-    """Return what is left of a text that is drawn as Markdown: its letters and signs, in their order."""
-    return re.sub(r"[\s\[\]()*_`\\]", "", marked(display(text)))
-
-
-def read(page: Page, place: str) -> list[str]:
-    """Return what can be read in each of the places, as the browser draws it."""
-    texts: list[str] = page.locator(place).evaluate_all("(found) => found.map((each) => each.innerText)")
-    return texts
-
-
 def go_to(page: Page, site: ThrowawayServer, ask_id: str) -> None:
     page.goto(f"/#/inbox/{site.store.project}/{ask_id}")
     expect(page.locator(f"form.ask:has(.facts .mono:text-is('{ask_id}')) h2")).to_be_visible()
-    page.evaluate(
-        "document.querySelectorAll('details:not([open]) > summary').forEach((each) => each.click())"
-    )
+    unfold(page)
 
 
 def read_question(page: Page, site: ThrowawayServer, text: str) -> dict[str, tuple[str, list[str]]]:

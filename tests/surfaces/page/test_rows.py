@@ -115,7 +115,7 @@ def test_row_says_the_kind_and_what_is_asked(tmp_path: Path) -> None:
         "open": "Open question",
         "strange": "Question",
     }
-    assert told["titles"]["open"] == "Retry?"
+    assert told["titles"]["open"] == "Retry?…"
     assert told["titles"]["parted"] == "P1 It is"
     assert (
         told["titles"]["unparted"] == "Finding 3 of 7 — P1 It is\nSkip it?"

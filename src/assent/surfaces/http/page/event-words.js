@@ -3,7 +3,7 @@
 // What agents wrote is in these words as it is: whoever shows them passes them through Text.
 
 import { spell } from "/page/json.js";
-import { nameOnly } from "/page/text.js";
+import { firstLine, nameOnly } from "/page/text.js";
 
 const loop = (frame) =>
   `${frame.mode}, up to ${frame.max} iterations${frame.model ? `, ${frame.model}` : ""}`;
@@ -39,7 +39,7 @@ function sayMessage({ message }) {
 }
 
 const WORDS = {
-  "ask.opened": (told) => `${told.asker} asks: ${told.prompt.title.split("\n")[0]}`,
+  "ask.opened": (told) => `${told.asker} asks: ${firstLine(told.prompt.title)}`,
   "ask.answered": sayAnswer,
   "ask.declined": sayEnd,
   "ask.withdrawn": sayEnd,
@@ -93,7 +93,7 @@ const WORDS = {
   "target.failed": (told) => `gave up to tell that ${told.ask_id} was ${told.what}: ${told.error}`,
 };
 
-const LONGEST = 240;
+const TOO_LONG = /^([^]{240})[^]+/u; // never inside of a character
 
 // An event in a few words; one that is not known, or not as we know it, is told by its type alone.
 export function sayEvent({ type, data }) {
@@ -104,5 +104,5 @@ export function sayEvent({ type, data }) {
   } catch {
     return "";
   }
-  return words.length > LONGEST ? `${words.slice(0, LONGEST)}…` : words;
+  return words.replace(TOO_LONG, "$1…");
 }

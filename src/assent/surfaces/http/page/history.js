@@ -20,7 +20,7 @@ import { ASSURANCE, askText, detailOf, fits, outcomeOf, tookMs, wordsIn } from "
 import { href } from "/page/route.js";
 import { endOf, kindOf, KINDS, titleOf } from "/page/rows.js";
 import { serverNow, useStore } from "/page/store.js";
-import { nameOnly, plain, Text } from "/page/text.js";
+import { inOption, nameOnly, Text } from "/page/text.js";
 import { moment, span } from "/page/time.js";
 import { Timeline } from "/page/timeline.js";
 
@@ -166,7 +166,7 @@ function Answers({ route }) {
           label="Project"
           value=${project}
           onChange=${setProject}
-          options=${[["", "All projects"], ...projects.map((each) => [each, plain(each)])]}
+          options=${[["", "All projects"], ...projects.map((each) => [each, inOption(each)])]}
         />
         <${Search}
           value=${typed}

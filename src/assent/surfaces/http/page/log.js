@@ -10,7 +10,7 @@ import { onEvent } from "/page/live.js";
 import { byDay, eventText, fits, readDown, sayReach, wordsIn } from "/page/past.js";
 import { go, href } from "/page/route.js";
 import { useStore } from "/page/store.js";
-import { plain, Text } from "/page/text.js";
+import { inOption, Text } from "/page/text.js";
 import { clock } from "/page/time.js";
 
 const STRETCH = 100;
@@ -142,7 +142,7 @@ export function Log({ route }) {
           label="Project"
           value=${project}
           onChange=${(name) => go(href("history", "log", name))}
-          options=${names.map((each) => [each, plain(each)])}
+          options=${names.map((each) => [each, inOption(each)])}
         />
         <${Search}
           value=${typed}

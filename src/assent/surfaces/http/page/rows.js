@@ -1,5 +1,7 @@
 // What waits, in the order in which it wants to be looked at, and what of it somebody asked to see. Pure.
 
+import { firstLine } from "/page/text.js";
+
 export const KINDS = {
   question: { icon: "k-question", name: "Question" },
   round: { icon: "k-round", name: "Questions" },
@@ -41,7 +43,7 @@ export function confirmTitle({ kind, prompt }) {
 // found, as its place stands beside it.
 export function titleOf(ask) {
   const [field] = ask.prompt.fields;
-  if (ask.kind === "open_question" && field.text) return field.text.split("\n")[0];
+  if (ask.kind === "open_question" && field.text) return firstLine(field.text);
   if (stemOf(ask)) return ask.prompt.title.replace(FINDING, "").split("\n")[0];
   return confirmTitle(ask) ?? ask.prompt.title;
 }

@@ -46,7 +46,8 @@ export function outputPieces(text) {
     if (at % 2) add({ mark: `ESC${part.slice(1)}` });
     else for (const piece of pieces(part, { lines: true })) if (piece !== "") add(piece);
   }
-  return found.slice(-MOST_PIECES);
+  if (found.length <= MOST_PIECES) return found;
+  return [{ mark: "… more before this is not drawn", count: 1 }, ...found.slice(-MOST_PIECES)];
 }
 
 // How much of it is shown, in words.

@@ -12,7 +12,7 @@ import { newRequestId } from "/page/run-control.js";
 import { commandsFor, topOf } from "/page/run-words.js";
 import { useStore } from "/page/store.js";
 import { Sure } from "/page/sure.js";
-import { plain, Text } from "/page/text.js";
+import { inOption, Text } from "/page/text.js";
 
 const COMMANDS = {
   pause: { key: "p", label: "Pause" },
@@ -81,7 +81,7 @@ function ModelField({ run, model, setModel }) {
     <select class="field" ref=${first} value=${model} onChange=${(event) => setModel(event.target.value)}>
       <option value="">Choose a model</option>
       ${models.map(
-        (name) => html`<option key=${name} value=${name}>${plain(name)}${name === current ? ", as now" : ""}</option>`,
+        (name) => html`<option key=${name} value=${name}>${inOption(name)}${name === current ? ", as now" : ""}</option>`,
       )}
     </select>
   </label>`;

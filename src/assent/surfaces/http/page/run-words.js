@@ -145,6 +145,7 @@ export function frameFacts(level) {
   return [
     level.is_escalated ? `${frame.model}, escalated` : frame.model,
     frame.escalation_reason && `because ${frame.escalation_reason}`,
+    frame.issue_id && frame.filter && `filter ${frame.filter}`, // without an issue it is the frame's name
     frame.branch && `branch ${frame.branch}`,
     frame.base_ref && `from ${frame.base_ref}`,
     frame.worktree_path && `worktree ${frame.worktree_path}`,

@@ -57,6 +57,12 @@ export const plain = (text) =>
     .map((piece) => (typeof piece === "string" ? piece : `<${piece.mark}>`))
     .join("");
 
+// The first line of a text, for a row; a sign says that there are more.
+export const firstLine = (text) => text.replace(/\r?\n[^]*/, "…");
+
+// Text for a choice of a list, where no element can stand and a browser joins blanks.
+export const inOption = (text) => plain(text).replaceAll(" ", "\u00a0");
+
 // Text that is read from right to left stands by itself, so that it turns nothing around it.
 const RIGHT = "[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]";
 const HAS_RIGHT = new RegExp(RIGHT, "u");
@@ -78,7 +84,8 @@ export function Text({ value, lines = false, exact = false, code = exact, bare =
     return code && hasRight ? inOrder(piece) : piece;
   });
   if (code) return html`<span class=${exact ? "as-is code exact" : "as-is code"}>${drawn}</span>`;
-  return !bare && (hasRight || HAS_ROOM.test(text)) ? html`<bdi class="as-is">${drawn}</bdi>` : drawn;
+  // Of several pieces each would be a box of its own where the parent lays out boxes, without the blanks at its ends.
+  return !bare && (hasRight || drawn.length > 1 || HAS_ROOM.test(text)) ? html`<bdi class="as-is">${drawn}</bdi>` : drawn;
 }
 
 // `human:ana` is ana to people; whose kind of hands it was is said where it matters.

@@ -6,7 +6,7 @@ import { get, projectPath } from "/page/api.js";
 import { Icon } from "/page/icons.js";
 import { onEvent } from "/page/live.js";
 import { href } from "/page/route.js";
-import { nameOnly, plain, Text } from "/page/text.js";
+import { nameOnly, Text } from "/page/text.js";
 import { moment, span } from "/page/time.js";
 import { Reviews } from "/page/walk-list.js";
 import { Preview, Report } from "/page/walk-report.js";
@@ -170,7 +170,7 @@ function Review({ project, flow }) {
         ${!view.report && html`<${Steps} view=${view} />`}
         ${view.problem &&
         html`<p class="note" role="status">
-          <${Icon} name="i-alert" /> This walk-through cannot be followed to its end. ${plain(view.problem)} What is
+          <${Icon} name="i-alert" /> This walk-through cannot be followed to its end. <${Text} value=${view.problem} /> What is
           shown below is what is sure.
         </p>`}
         <div role="status"><${Where} view=${view} project=${project} /></div>
