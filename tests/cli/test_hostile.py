@@ -4,10 +4,14 @@ import json
 import re
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from assent.protocol.display import display
+from tests.cli.drive import agent_of, begun
 from tests.cli.shell import Result, Shell, Terminal
+from tests.surfaces.page.payloads import PACKED_READ
 
 __all__: list[str] = []
 
@@ -121,3 +125,33 @@ def test_agent_text_cannot_pass_for_ours(call: Call) -> None:
     ours = [line for line in lines[3:] if line and not line.startswith(":")]
     assert not any("is a yes" in line or "pprove" in line for line in ours)
     assert all(len(line) <= 80 for line in lines)
+
+
+def short_in(shown: str, text: str, least: int) -> bool:
+    """Say whether a text stands in what is shown: whole, or with at least so many characters of it and a sign."""
+    told = display(text, lines=False).rstrip()  # at the end of a line blanks are not seen
+    return told in shown or any(f"{told[:end]}…" in shown for end in range(least, len(told)))
+
+
+@pytest.mark.parametrize("text", PACKED_READ, ids=range(len(PACKED_READ)))
+def test_what_is_read_in_lists_is_what_was_written_or_says_that_it_is_cut(
+    call: Call, shell: Shell, text: str
+) -> None:
+    """Boards, inbox and log tell the beginning; `--json` and `show` tell the whole."""
+    few, some = text[:200], text[:1_900]
+    parts: dict[str, Any] = dict.fromkeys(("title", "issue_id", "filter"), few)
+    with begun(shell, "r-1", branch=text, **parts), agent_of(shell) as agent:
+        ask_id = agent.open(some, key="k").ask_id
+        agent.post("notes", {"schema": 1, text: [text, 9007199254740993]})
+        board, runs = call("runs").out, call("runs", "--json").json["runs"]
+    log, events = call("log").out, [json.loads(line) for line in call("log", "--json").out.splitlines()]
+    assert short_in(board, few, 1)
+    assert (runs[0]["title"], runs[0]["stack"][0]["branch"]) == (few, text)
+    assert short_in(call("inbox").out, some.strip(), 1)
+    assert short_in(log, f"agent:coder asks: {some}", 100)
+    assert short_in(log, f": {few}", 20)
+    assert [event["data"]["message"] for event in events if event["type"] == "topic.posted"] == [
+        {"schema": 1, text: [text, 9007199254740993]}
+    ]
+    card = "".join(re.sub(r"(?m)^: ?", "", call("show", ask_id).out).split())
+    assert "".join(display(some).split()) in card

@@ -20,6 +20,7 @@ from itertools import groupby
 __all__ = [
     "display",
     "display_exact",
+    "first_line",
     "fold",
     "is_blank",
     "is_encodable",
@@ -206,6 +207,16 @@ def quote(text: str, limit: int = 200) -> str:
     """Return `text` as it can stand in a sentence of ours: on one line, and of at most `limit` characters."""
     shown = display(text[: limit + 1], lines=False)
     return shown if len(shown) <= limit else shown[: limit - 1].rstrip("\u200d") + "…"
+
+
+def first_line(text: str) -> str:
+    r"""Return the first line of `text` as it can stand in a row; a sign says that there are more.
+
+    >>> first_line("ls # note\nrm -rf /srv")
+    'ls # note…'
+    """
+    first, end, _ = text.replace("\r\n", "\n").partition("\n")
+    return display(first, lines=False) + "…" * bool(end)
 
 
 def is_blank(text: str) -> bool:

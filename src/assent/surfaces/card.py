@@ -16,7 +16,7 @@ from assent.flows.walk_through.prose import guard
 from assent.protocol.approval import render_again
 from assent.protocol.ask import Ask, Consequence, Kind
 from assent.protocol.block import render_field, render_question
-from assent.protocol.display import display
+from assent.protocol.display import display, first_line
 from assent.protocol.ending import render_ending, render_instant, render_name
 from assent.protocol.gate import render_gate
 from assent.protocol.menu import is_menu, render_explanation, render_menu_options, render_stem
@@ -85,7 +85,7 @@ def render_headline(ask: Ask) -> str:
     """Return an ask in one line of a list: its title; of a gate, also where things stand, of an open question its first."""
     title, body = render_title(ask), ask.prompt.body.strip()
     if ask.kind is Kind.OPEN_QUESTION and ask.prompt.fields[0].text:
-        title = f"{title}: {display(ask.prompt.fields[0].text.splitlines()[0], lines=False)}"
+        title = f"{title}: {first_line(ask.prompt.fields[0].text)}"
     if ask.prompt.commands and ask.prompt.fields[0].options and body:
         title = f"{title}: {display(body.splitlines()[0], lines=False)}"
     return title

@@ -3,16 +3,25 @@
 import re
 import shlex
 
+import msgspec
 import pytest
 
 from assent.protocol.display import display, display_exact
+from assent.protocol.run import Status
+from assent.protocol.tail import Tail
+from assent.protocol.topic import CONTROL_TOPIC, Message
+from assent.surfaces.board import BoardRun
 from assent.surfaces.tui.screen import compose
+from assent.surfaces.tui.view import Mode, RunDetail, View
+from tests.run_samples import new_frame, new_run
 from tests.surfaces.page.payloads import READ
 from tests.surfaces.tui.hostile import COUNT, controls_in, hostile_texts, hostile_views
 from tests.surfaces.tui.on_a_pty import UNDRAWN, obeyed_in, read_cards, sit
+from tests.surfaces.tui.sights import NOW
 
 __all__: list[str] = []
 
+WIDE = 60_000
 SIZES = ((120, 36), (80, 24), (40, 12), (40, 10))
 
 
@@ -86,3 +95,38 @@ def test_what_is_read_on_a_terminal_is_what_was_written() -> None:
             assert "".join(found.split()).endswith("".join(shown.split())), name
             seen += 1
     assert seen == 11 * len(READ)
+
+
+def read_run(text: str) -> tuple[View, list[str]]:
+    """Return a run with a text in each part, and what should be read of them in lines of their own or of ours."""
+    few, some = text[:200], text[:1_900]
+    frame = new_frame(model=few, issue_id=few, filter=few, branch=text, escalation_reason=some)
+    run = new_run(frame, title=few, note=some, reason="ERROR", ended_at=NOW, status=Status.ABORTED)
+    asked = {
+        "type": "REQUEST",
+        "request_id": "r",
+        "command": "escalate",
+        "payload": {"model": few, "reason": some},
+    }
+    message = Message(1, CONTROL_TOPIC, NOW, msgspec.Raw(msgspec.json.encode(asked)), "human:ana")
+    detail = RunDetail((message,), Tail(text, 0, len(text), NOW))
+    view = View(runs=(BoardRun(run, is_driven=True),), detail=detail, who="ana", now=NOW, mode=Mode.RUN)
+    told = f"escalate, model {few}, reason {some}, by ana"
+    wanted = [display(each, lines=False) for each in (few, some, text, told)]
+    return view, [*wanted, *display(text).replace("\t", "    ").split("\n")]
+
+
+def test_what_is_read_of_a_run_is_what_was_written() -> None:
+    """What the board cuts stands whole below it: on a wide screen to the last blank, on a usual one in several rows."""
+    for name, text in READ.items():
+        view, wanted = read_run(text)
+        wide = [line.text for line in compose(view, WIDE, 60)]
+        usual = unlaid("".join(line.text for line in compose(view, 80, 900)))
+        for each in wanted:
+            assert any(each.rstrip() in row for row in wide), name
+            assert unlaid(each) in usual, name
+
+
+def unlaid(shown: str) -> str:
+    """Return what is left of rows: neither blanks nor the sign of a row that goes on."""
+    return "".join(shown.split()).replace(":", "")

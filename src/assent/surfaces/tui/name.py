@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from assent.protocol.ask import Ask, Kind
-from assent.protocol.display import display
+from assent.protocol.display import display, first_line
 from assent.surfaces.card import SIGNS, render_headline, render_kind, render_title
 
 __all__ = ["kind_name", "matter", "row_title", "sign_of"]
@@ -49,7 +49,7 @@ def row_title(ask: Ask) -> str:
     if place:
         return display(title[place.end() :].split("\n")[0], lines=False)
     if matter(ask):
-        return display(ask.prompt.fields[0].text.strip().split("\n")[0], lines=False)
+        return first_line(ask.prompt.fields[0].text.strip())
     return render_headline(ask)
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime
 
+from assent.protocol.dialog import clip
 from assent.protocol.display import display
 from assent.protocol.ending import render_name
+from assent.protocol.run import Run
 from assent.protocol.topic import Message
 from assent.surfaces.board import render_board
 from assent.surfaces.tui.line import FAINT, INK, STRONG, Line, join, line, lines_of, mark
@@ -19,7 +21,8 @@ __all__ = ["run_lines"]
 _TAIL_LINES = 200
 _HEAD = 23
 """So wide is what stands before the words of a message: when, and what it is."""
-_SHOWN_FACT = 2_000
+_SHOWN_FACT = 4_000
+"""Longer than a model and a reason together."""
 
 
 def run_lines(view: View, width: int) -> tuple[list[Line], list[Line]]:
@@ -32,6 +35,7 @@ def run_lines(view: View, width: int) -> tuple[list[Line], list[Line]]:
     board = lines_of(render_board([seen], INK, width, view.now, "Ended"))
     is_told = not more and any(first in each.text for each in board)
     lines = board if is_told else [line(first, STRONG), *mark(more, STRONG), *board]
+    lines += _left_out(run, board, width)
     lines += [Line(), *_messages(view.detail.messages, width)] if view.detail.messages else []
     tail = view.detail.tail
     if tail is None or not tail.text:
@@ -40,6 +44,26 @@ def run_lines(view: View, width: int) -> tuple[list[Line], list[Line]]:
     return [*lines, Line()], mark(
         part for text in printed for part in wrap(display(text.rstrip("\r")), width - 2)
     )
+
+
+def _left_out(run: Run, board: Sequence[Line], width: int) -> list[Line]:
+    """Return what the board has no room for, whole: it cuts, and says so."""
+    told = "".join("".join(each.text.split()) for each in board)
+    facts = [("ended", run.note)]
+    for frame in (level.frame for level in run.levels):
+        facts += [
+            ("model", frame.model or ""),
+            ("issue", frame.issue_id or ""),
+            ("filter", frame.filter or ""),
+            ("branch", frame.branch or ""),
+            ("escalated", frame.escalation_reason or ""),
+        ]
+    lines = []
+    for name, text in facts:
+        shown = display(text, lines=False)
+        if "".join(shown.split()) not in told:
+            lines += [line(f"{name}:", FAINT), *mark(wrap(shown, width - 2))]
+    return lines
 
 
 def _messages(messages: Sequence[Message], width: int) -> list[Line]:
@@ -76,7 +100,7 @@ def _said(message: Message, event: str, told: dict[str, object]) -> str:
     if event == "RESULT":
         code = f" ({facts['code']})" if facts.get("code") else ""
         said = f": {facts['message']}" if facts.get("message") else ""
-        return f"{facts.get('status', '?')}{code}{said}"[:_SHOWN_FACT]
+        return clip(f"{facts.get('status', '?')}{code}{said}", _SHOWN_FACT)
     more = "".join(f", {name} {value}" for name, value in facts.items() if value)
     by = f", by {render_name(message.by)}" if message.by else ""
-    return f"{told.get('command', '')}{more}{by}"[:_SHOWN_FACT]
+    return clip(f"{told.get('command', '')}{more}{by}", _SHOWN_FACT)
