@@ -294,7 +294,7 @@ def test_fix_of_marks_alone_says_that_it_has_no_words() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"why_it_works": "One.\nTwo e.g. this. Three! Four."}, "One. Two e.g. this. Three!"),
+        ({"why_it_works": "One.\nTwo e.g. this. Three! Four."}, "One. Two e.g. this. Three! …"),
         ({}, 'The review quotes: "There are four tiers." coherence and feasibility found it independently.'),
         (
             {"evidence": ("Four  tiers",), "reviewers": ()},
@@ -314,6 +314,15 @@ def test_why_it_works_has_one_to_three_sentences(changes: dict[str, object], rea
     """W37: the reviewers' own reason, else what the finding rests on; never made up, never empty."""
     assert part(render_block(new_finding(**changes), (1, 2), Action.APPLY), "Why it works").startswith(reason)
     assert reason in render_block(new_finding(**changes), (1, 2), Action.APPLY).split("\n")
+
+
+def test_blanks_of_a_section_and_of_a_fix_in_words_are_kept() -> None:
+    """W32: as it was written. A telling in single blanks has the words of the fix below it."""
+    shown = render_block(
+        new_finding(section="a  b\nc", suggested_fix="Write x:  1.\n  Then y.", edit=None), None, Action.APPLY
+    )
+    assert "Section: a  b<U+000A>c\n" in shown
+    assert "In full:\n\n```\nWrite x:  1.\n  Then y.\n```" in shown
 
 
 # Conflict context

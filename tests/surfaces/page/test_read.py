@@ -281,11 +281,11 @@ def test_what_is_read_of_findings_is_what_was_written(
     ask = review.go_on("A")
     for text in PACKED_READ:
         assert ask
-        go_to(page, ask.ask_id, ".said .prose")
+        go_to(page, ask.ask_id, ".said .prose:not(.prose-plain)")
         [shown] = map(words_of, read(page, ".said .prose"))
-        title, words = words_of(text[:500]), words_of(text)
+        title, words = words_of(line_of(text[:500])), words_of(text)
         assert f"Section:{title}What'swrong{words}Proposedfix" in shown
-        assert shown.count(words) >= 2 + (len(text) <= len(title)), "the exact edit"
+        assert shown.count(words) >= 2, "the exact edit"
         ask = review.go_on("C")
     while ask:
         ask = review.go_on("B")

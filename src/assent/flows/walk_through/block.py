@@ -12,7 +12,7 @@ import re
 
 from assent.flows.walk_through.fix import render_whole_fix
 from assent.flows.walk_through.prose import brief, one_line, passage, sentences
-from assent.protocol.display import is_blank
+from assent.protocol.display import display, is_blank
 from assent.protocol.finding import Action, AutofixClass, Finding
 from assent.protocol.words import join_words
 
@@ -48,7 +48,7 @@ def render_block(finding: Finding, place: tuple[int, int] | None, action: Action
     counter = f"Finding {place[0]} of {place[1]} — " if place else ""
     parts = [
         f"## {counter}{finding.severity} {handle_of(finding)}",
-        f"Section: {one_line(finding.section)}",
+        f"Section: {display(finding.section, lines=False).strip()}",
         "**What's wrong**",
         passage(finding.title if is_blank(finding.why_it_matters) else finding.why_it_matters),
         "**Proposed fix**",
@@ -65,7 +65,9 @@ def _reason(finding: Finding) -> str:
     """Return why the fix is right, as the reviewers said it; else what it rests on (W37)."""
     said = one_line(finding.why_it_works)
     if not is_blank(said):
-        return brief(" ".join(sentences(said)[:_REASON_SENTENCES]), _REASON_LENGTH)
+        told = sentences(said)
+        more = " …" * (len(told) > _REASON_SENTENCES)
+        return brief(" ".join(told[:_REASON_SENTENCES]) + more, _REASON_LENGTH)
     evidence = next((brief(quoted, _QUOTE) for quoted in finding.evidence if not is_blank(quoted)), "")
     stop = "" if evidence.endswith((".", "!", "?")) else "."
     quotes = [f'The review quotes: "{evidence}"{stop}'] if evidence else []

@@ -110,7 +110,9 @@ def _render(finding: Finding) -> tuple[str, bool]:
     told = f"{told}\n\n{exact}" if exact else told
     if len(whole) > _READ:
         told += f"\n\n(This is the beginning of {len(whole):,} characters.)"
-    return told, (is_raw or not codes) and len(display(whole[:_READ])) <= _LENGTH
+    # Words are told in single blanks; where there are others, they may matter.
+    is_told = is_raw if codes else display(whole[:_READ]).strip() == one_line(whole[:_READ])
+    return told, is_told and len(display(whole[:_READ])) <= _LENGTH
 
 
 def _say_edit(edit: Edit) -> str:
