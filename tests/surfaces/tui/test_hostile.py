@@ -2,6 +2,7 @@
 
 import re
 import shlex
+from typing import Any
 
 import msgspec
 import pytest
@@ -98,22 +99,20 @@ def test_what_is_read_on_a_terminal_is_what_was_written() -> None:
 
 
 def read_run(text: str) -> tuple[View, list[str]]:
-    """Return a run with a text in each part, and what should be read of them in lines of their own or of ours."""
-    few, some = text[:200], text[:1_900]
-    frame = new_frame(model=few, issue_id=few, filter=few, branch=text, escalation_reason=some)
-    run = new_run(frame, title=few, note=some, reason="ERROR", ended_at=NOW, status=Status.ABORTED)
-    asked = {
-        "type": "REQUEST",
-        "request_id": "r",
-        "command": "escalate",
-        "payload": {"model": few, "reason": some},
-    }
+    """Return a run with a text in each part, and what should be read; each begins with a letter of its own."""
+    few, some = text[:190], text[:1_900]
+    parts = {"model": f"m{few}", "issue_id": f"i{few}", "filter": f"f{few}"}
+    parts |= {"branch": f"b{text}", "escalation_reason": f"e{some}"}
+    ended: dict[str, Any] = {"reason": "ERROR", "ended_at": NOW, "status": Status.ABORTED}
+    run = new_run(new_frame(**parts), title=f"t{few}", note=f"n{some}", **ended)
+    payload = {"model": f"p{few}", "reason": f"r{some}"}
+    asked = {"type": "REQUEST", "request_id": "r", "command": "escalate", "payload": payload}
     message = Message(1, CONTROL_TOPIC, NOW, msgspec.Raw(msgspec.json.encode(asked)), "human:ana")
-    detail = RunDetail((message,), Tail(text, 0, len(text), NOW))
+    detail = RunDetail((message,), Tail(f"o{text}", 0, len(text), NOW))
     view = View(runs=(BoardRun(run, is_driven=True),), detail=detail, who="ana", now=NOW, mode=Mode.RUN)
-    told = f"escalate, model {few}, reason {some}, by ana"
-    wanted = [display(each, lines=False) for each in (few, some, text, told)]
-    return view, [*wanted, *display(text).replace("\t", "    ").split("\n")]
+    told = f"escalate, model p{few}, reason r{some}, by ana"
+    wanted = [display(each, lines=False) for each in (*parts.values(), run.title, run.note, told)]
+    return view, [*wanted, *display(f"o{text}").replace("\t", "    ").split("\n")]
 
 
 def test_what_is_read_of_a_run_is_what_was_written() -> None:
