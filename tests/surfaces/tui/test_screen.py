@@ -12,11 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from assent.protocol.approval import approval_prompt
+from assent.protocol.approval import approval_prompt, approval_values
+from assent.protocol.ask import State
+from assent.protocol.terms import ReceiptId, Terms
 from assent.surfaces.tui.action import action_lines
 from assent.surfaces.tui.ask_card import card_lines
 from assent.surfaces.tui.choice_card import option_lines
 from assent.surfaces.tui.curtain import Curtain
+from assent.surfaces.tui.fate_card import fate_lines
 from assent.surfaces.tui.line import Line
 from assent.surfaces.tui.order import order
 from assent.surfaces.tui.reply import Reply
@@ -26,6 +29,7 @@ from tests.chance import examples
 from tests.samples import new_ask
 from tests.surfaces.tui.hostile import hostile_views
 from tests.surfaces.tui.sights import (
+    ANSWERED,
     APPROVAL,
     FINDING,
     GATE,
@@ -147,6 +151,23 @@ def test_gate_keeps_the_order_of_the_protocol() -> None:
 def test_key_of_an_ended_ask_says_what_it_copies(name: str, copied: str) -> None:
     """What somebody kept of their own where another one was first; else the id, as ever."""
     assert copied in "\n".join(line.text for line in compose(SIGHTS[name], 80, 24))
+
+
+@pytest.mark.parametrize("said", ["Approve", "Reject"])
+def test_approved_ask_names_its_receipt(said: str) -> None:
+    """With the command that says what became of it; a no made none."""
+    view = SIGHTS["fate-mine"]
+    assert ANSWERED.answer is not None
+    terms = Terms(ReceiptId("rcp_7"), 60)
+    ended = replace(
+        APPROVAL,
+        state=State.ANSWERED,
+        answer=replace(ANSWERED.answer, values=approval_values(said == "Approve")),
+        terms=terms,
+    )
+    shown = " ".join(line.text.strip() for line in fate_lines(view, ended, 78))
+    told = f"It made the receipt rcp_7; assent show {ended.ask_id} says what became of it."
+    assert (told in shown) is (said == "Approve")
 
 
 def test_finding_says_its_place_in_row_and_card() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from assent.protocol.answer import labels
+from assent.protocol.approval import is_approved
 from assent.protocol.ask import Ask
 from assent.protocol.display import display
 from assent.protocol.ending import render_ending, render_instant, render_login, render_name
 from assent.protocol.prompt import Field
+from assent.protocol.terms import Terms
 from assent.surfaces.tui.choice_card import option_lines
 from assent.surfaces.tui.line import ACCENT, FAINT, STRONG, Line, join, line, mark
 from assent.surfaces.tui.reply import FieldReply, Reply, is_free_only, is_yes_no, summary
@@ -25,6 +27,9 @@ def fate_lines(view: View, ask: Ask, width: int) -> list[Line]:
     lines = [join(line(f"{sign} ", ACCENT), line(first, STRONG))]
     lines += [line(f"   {part}", STRONG) for part in more]
     lines += _ending(view, ask, width)
+    if isinstance(ask.terms, Terms) and is_approved(ask):
+        made = f"It made the receipt {ask.terms.receipt_id}; assent show {ask.ask_id} says what became of it."
+        lines += [line(f"   {part}", FAINT) for part in wrap(made, width - 3)]
     if fate is Fate.LOST and ask.answer is not None:
         said = f"The agent was told {render_name(ask.answer.by)}'s answer only."
         lines += [line(f"   {part}", FAINT) for part in wrap(said, width - 3)]
