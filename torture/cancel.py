@@ -93,15 +93,23 @@ def run(plan: Plan) -> Verdict:
 def _race(tally: Tally, host: Worker, field: list[Worker], chance: Random, number: int) -> list[Reply]:
     rival = RIVALS[number % len(RIVALS)]
     run_id = f"loop-{number}-derby"
-    host.say(run_id=run_id, is_paused=chance.random() < 0.5)
+    # One is no race: that a run finishes first must be seen, and is not left to chance. A paused one finishes nothing.
+    is_over = rival == "finish" and number < len(RIVALS)
+    host.say(run_id=run_id, is_paused=chance.random() < 0.5 and not is_over)
     host.hear()
     shares = _shares(chance, rival, run_id)
     at = time.monotonic_ns() + round(chance.uniform(0.001, 0.003) * 1e9)
     host.say(act=rival if rival in ("finish", "ask") else "wait", at=at)
+    is_over = rival == "finish" and number < len(
+        RIVALS
+    )  # one is no race: what it wants to see is not left to chance
+    if is_over:
+        host.hear()
     for racer, share in zip(field, shares, strict=True):
         racer.say(orders=share, at=at)
     told = [reply for racer in field for reply in msgspec.convert(racer.hear()["replies"], list[Reply])]
-    host.hear()
+    if not is_over:
+        host.hear()
     tally.add("rounds")
     return told
 

@@ -1,6 +1,7 @@
 """`assent` alone on a terminal: the real program, real keys, real second processes, in a terminal emulator."""
 
 import os
+import re
 import shutil
 import signal
 import sys
@@ -62,7 +63,8 @@ def test_first_screen_is_drawn_before_textual_has_loaded(shell: Shell, size: tup
         assert taken_over not in window.raw[: window.raw.find(b"Which database?")]
         wait_for(lambda: "Which database?" in window.text and taken_over in window.raw)
         later = window.until("Which database?", "Assent")
-        assert first.splitlines()[1:4] == later.splitlines()[1:4]
+        head, same = (re.sub(r"\d+ s\b", "now", text).splitlines()[1:4] for text in (first, later))
+        assert head == same
 
 
 @pytest.mark.parametrize(

@@ -206,7 +206,7 @@ def test_block_of_a_finding_is_prose_with_little_code(room: Room) -> None:
     assert one.startswith("## Finding 1 of 4 — P2 The plan says one thing here and quite…\n")
     assert "\n\nSet `a` and `b` and c in the file.\n\n" in one
     assert "\n```\nowner: ana\n```\n" in two
-    assert "**Why it works**\n\nOne. Two. Three.\n" in two
+    assert "**Why it works**\n\nOne. Two. Three. …\n" in two
     assert "Add the table: The new text is a block of 6 lines." in three
     assert "Swap the words. The change takes out 1 line and puts in 1 line." in four
     assert "```" not in four
