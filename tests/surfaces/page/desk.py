@@ -105,7 +105,7 @@ class SharedDesk:
         noted = desk.mishaps.forget()
         try:
             desk.tidy()
-            assert noted == []
+            assert noted == [], noted
         except BaseException:
             self.clear_away()
             raise

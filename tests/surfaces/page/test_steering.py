@@ -149,6 +149,22 @@ def test_key_counts_from_the_moment_the_page_says_so(page: Page, driver: Driver,
     assert driver.says() == "2 haiku"
 
 
+def test_escape_goes_to_what_was_opened_last_whatever_is_drawn_anew_meanwhile(
+    page: Page, site: ThrowawayServer, driver: Driver, run_id: str
+) -> None:
+    """Another run begins, and the whole board is drawn: the question that is open in it still has its keys."""
+    come_to(page, f"runs/shop/{run_id}")
+    press(page, "key", "Cancel", "x")
+    expect(page.get_by_role("button", name="Keep it")).to_be_focused()
+    other = f"{run_id}-beside"
+    with site.agent().run(run_id=other, max=1):
+        expect(page.locator(f'.run[href$="/{other}"]')).to_be_visible()
+        page.keyboard.press("Escape")
+        expect(page.locator(".sure")).to_have_count(0)
+    driver.goes_on()
+    assert driver.says() == "2 haiku"
+
+
 @pytest.mark.parametrize("how", ["button", "key"])
 def test_run_is_cancelled_only_when_it_was_asked_again(
     page: Page, driver: Driver, ana: Client, how: str, run_id: str

@@ -3,7 +3,7 @@
 
 import { html, useState } from "/page/html.js";
 import { Diff, isDiff } from "/page/diff.js";
-import { breakLines, isObject, spell } from "/page/json.js";
+import { breakLines, inOrder, isObject, spell } from "/page/json.js";
 import { Text } from "/page/text.js";
 
 const COMMANDS = new Set(["command", "cmd", "run", "shell"]);
@@ -73,7 +73,7 @@ function Part({ name, value }) {
 // An object; one that is a file and its difference is drawn as that, with whatever else it says.
 function Thing({ value, name }) {
   const title = titleOf(value);
-  const entries = Object.entries(value);
+  const entries = inOrder(value);
   if (!entries.length) {
     return html`<div class="pair">
       <span class="pair-name"><${Text} value=${name || "value"} exact /></span><span><code class="value">{}</code></span>
@@ -92,7 +92,7 @@ function Thing({ value, name }) {
 export function Action({ ask }) {
   const { action } = ask.prompt;
   const [isRaw, setRaw] = useState(false);
-  const raw = spell(action, "  ");
+  const raw = spell(action, "  ", "", inOrder);
   const lines = raw.split("\n").length;
   return html`<section class="action" aria-labelledby="t-action">
     <div class="action-head">

@@ -110,16 +110,19 @@ export function parse(text) {
 export const isObject = (value) =>
   value !== null && typeof value === "object" && !Array.isArray(value) && !(value instanceof Digits);
 
-// Returns the text of a value: on one line, or with a `gap` by which each level is set in.
-export function spell(value, gap = "", margin = "") {
+// The names and values of an object in the one order that the digest is over, in whichever they came.
+export const inOrder = (value) => Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+
+// Returns the text of a value: on one line, or with a `gap` by which each level is set in; in the order that `entries` gives.
+export function spell(value, gap = "", margin = "", entries = Object.entries) {
   if (value instanceof Digits) return value.text;
   if (value === null || typeof value !== "object") return JSON.stringify(value) ?? "null";
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   const inner = margin + gap;
   const colon = gap ? ": " : ":";
   const parts = Array.isArray(value)
-    ? value.map((each) => spell(each, gap, inner))
-    : Object.entries(value).map(([name, each]) => `${JSON.stringify(name)}${colon}${spell(each, gap, inner)}`);
+    ? value.map((each) => spell(each, gap, inner, entries))
+    : entries(value).map(([name, each]) => `${JSON.stringify(name)}${colon}${spell(each, gap, inner, entries)}`);
   if (!parts.length) return open + close;
   return gap
     ? `${open}\n${inner}${parts.join(`,\n${inner}`)}\n${margin}${close}`

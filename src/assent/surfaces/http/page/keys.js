@@ -1,4 +1,4 @@
-// Keys of the page. Whatever is drawn says which keys it takes while it is there; the last one that was drawn is asked
+// Keys of the page. Whatever is drawn says which keys it takes while it is there; the innermost is asked
 // first. This file alone decides whether a key may act at all:
 //
 // Rule 1: nothing is taken from somebody who types, nor with Ctrl, Alt or the like.
@@ -11,7 +11,7 @@
 // Rule 5: in a field of an ask or of a run Enter ends a line of words. Ctrl+Enter sends. Only the line for a gate's commands,
 //         which no key of the page leads to, is sent by Enter.
 
-import { useEffect, useLayoutEffect, useState } from "/page/html.js";
+import { useEffect, useLayoutEffect, useRef, useState } from "/page/html.js";
 
 export const BEAT_MS = 400;
 export const QUIET_MS = 1_000;
@@ -20,12 +20,18 @@ const takers = [];
 
 // `keys` maps the name of a key to what it does; a function that returns true (or has nothing to say) has taken it.
 // `any` gets whatever none of them names. With a `beat` they are taken, and do nothing, until it is over. Null takes none.
-// At once with the drawing, every time: a key that follows on another's heels must find what that one changed.
+// At once with the drawing, every time: a key that follows on another's heels must find what that one changed. What is
+// inside of something, or came later, is asked first, however often either is drawn anew.
+let places = 0;
+
 export function useKeys(keys, beat = null) {
+  const place = useRef(0);
+  place.current ||= places += 1;
   useLayoutEffect(() => {
     if (!keys) return undefined;
-    const taker = { keys, beat };
+    const taker = { keys, beat, place: place.current };
     takers.push(taker);
+    takers.sort((a, b) => a.place - b.place);
     return () => takers.splice(takers.indexOf(taker), 1);
   });
 }
