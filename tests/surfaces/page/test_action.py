@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from assent.protocol.canonical import Json, canonical
 from tests.surfaces.page.in_node import call
 
 __all__: list[str] = []
@@ -29,6 +30,10 @@ export default ({ texts, broken }) => ({
     try { return spell(parse(text)); } catch (error) { return error.name; }
   }),
 });
+"""
+ORDERED = """
+import { inOrder, parse, spell } from "/page/json.js";
+export default (texts) => texts.map((text) => spell(parse(text), "", "", inOrder));
 """
 DIFFS = """
 import { isDiff, parseDiff, tally } from "/page/diff.js";
@@ -110,6 +115,16 @@ def test_json_is_written_as_it_was_read_to_the_last_digit(tmp_path: Path) -> Non
     assert told["refused"] == ["SyntaxError"] * len(broken)
 
 
+def test_action_has_one_order_in_whichever_its_parts_came(tmp_path: Path) -> None:
+    """That of its digest, so that nothing on a card changes places when it is read again."""
+    actions: list[Json] = [
+        {"command": "ls", "argv": ["z", "a"], "numbers": {"true": True, "text": "true", "big": 2**63}},
+        {"2": 1, "10": {"b": [], "a": {"d": 1, "c": None}}, "": 0, "Z": 1, "é": 2, "\u001f": 3},
+    ]
+    told = call(tmp_path, ORDERED, [json.dumps(action) for action in actions])
+    assert [text.encode() for text in told] == [canonical(action) for action in actions]
+
+
 def test_command_is_told_from_what_only_looks_like_one(tmp_path: Path) -> None:
     """A list with a number in it is no command, and neither is a text under another name."""
     commands = [
@@ -121,7 +136,7 @@ def test_command_is_told_from_what_only_looks_like_one(tmp_path: Path) -> None:
         ["command", {"a": 1}],
         ["constructor", "x"],
     ]
-    actions = [
+    actions: list[Json] = [
         {
             "command": "x",
             "files": [{"path": "a", "diff": DIFF}],
